@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock;
+
+import org.jspecify.annotations.Nullable;
+
+/** The store did not answer: the outcome of what was asked is unknown. The message names the endpoints (S15). */
+public final class BackendUnavailableException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    public BackendUnavailableException(String message) {
+        super(message, null);
+    }
+
+    public BackendUnavailableException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

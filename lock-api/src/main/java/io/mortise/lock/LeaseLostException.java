@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock;
+
+import java.util.Objects;
+
+/** The lease was lost: what was done under it may have met another holder. {@link #reason()} says why. */
+public final class LeaseLostException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    private final LossReason reason;
+
+    public LeaseLostException(String lockName, LossReason reason) {
+        super("lock \"" + lockName + "\" was lost: " + reason, null);
+        this.reason = Objects.requireNonNull(reason, "reason");
+    }
+
+    /** Why. */
+    public LossReason reason() {
+        return reason;
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock;
+
+import org.jspecify.annotations.Nullable;
+
+/** The URL, the class path or the options cannot work; found before any I/O where that is possible (S14). */
+public final class LockConfigurationException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    public LockConfigurationException(String message) {
+        super(message, null);
+    }
+
+    public LockConfigurationException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a lock operation can fail with, other than a bad argument ({@link IllegalArgumentException}) and an interrupt. */
+public abstract sealed class LockException extends RuntimeException
+        permits BackendUnavailableException,
+                BackendRefusedException,
+                LeaseLostException,
+                LockConfigurationException,
+                ClientClosedException {
+    private static final long serialVersionUID = 1L;
+
+    LockException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

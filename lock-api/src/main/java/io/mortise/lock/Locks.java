@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock;
+
+import io.mortise.lock.core.Discovery;
+import java.util.List;
+
+/** The way in: opens a client by URL, with the backend that {@link java.util.ServiceLoader} finds for its scheme. */
+public final class Locks {
+    private Locks() {}
+
+    /** As {@link #connect(String, ClientOptions, Capability...)} with {@link ClientOptions#defaults()}. */
+    public static LockClient connect(String url, Capability... required) {
+        return connect(url, ClientOptions.defaults(), required);
+    }
+
+    /**
+     * Opens a client and waits for first contact with the store, at most {@link ClientOptions#connectTimeout()}.
+     *
+     * <p>URLs: {@code memory:NAME}, {@code zookeeper://h1:2181,h2:2181/base}; each backend documents its parameters. A
+     * URL with {@code ?provider=CLASS} chooses between two providers of one scheme.
+     *
+     * @param required capabilities without which the application cannot work; checked before the client is returned
+     * @throws LockConfigurationException if the URL is malformed, has an unknown parameter or scheme, two providers claim
+     *     the scheme, or a required capability is missing
+     * @throws BackendUnavailableException if no endpoint answered in time; it names them
+     * @throws BackendRefusedException if the store answered and refused (password, ACL, missing chroot)
+     */
+    public static LockClient connect(String url, ClientOptions options, Capability... required) {
+        return Discovery.connect(url, options, List.of(required));
+    }
+
+    /** The schemes that can be opened now, each with the class that provides it, sorted. */
+    public static List<String> providers() {
+        return Discovery.found();
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock;
+
+/** How a release ended. */
+public enum ReleaseOutcome {
+    /** The grant stood until the release, and is gone. */
+    RELEASED,
+    /** The grant was gone before the release: somebody else may have held the lock meanwhile. */
+    LOST,
+    /** The store's answer is missing; the release is being settled in the background, at most until the grant expires. */
+    UNKNOWN
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/** What one client lends to its backend. */
+record Context(CoreClient client, String clientId, Executor blocking) implements BackendContext {
+    @Override
+    public LockClock clock() {
+        return client.clock;
+    }
+
+    @Override
+    public Duration connectTimeout() {
+        return client.options.connectTimeout();
+    }
+
+    @Override
+    public Duration requestTimeout() {
+        return client.options.requestTimeout();
+    }
+
+    @Override
+    public void keep(Liveness session) {
+        client.keeper.keep(session);
+    }
+
+    @Override
+    public void settle(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos) {
+        client.settlements.begin(new Settlement<Object>(what, cleanup, untilNanos, new Settlement.Listener<>() {
+            @Override
+            public void settled(Object answer, boolean firstTry) {}
+
+            @Override
+            public void givenUp(Throwable last) {}
+        }));
+    }
+
+    @Override
+    public <T> CompletionStage<T> timed(String what, CompletionStage<T> request) {
+        CompletableFuture<T> bounded = new CompletableFuture<>();
+        Duration limit = requestTimeout();
+        LockClock.Timer timer = clock().schedule(
+                        limit,
+                        () -> bounded.completeExceptionally(
+                                new BackendUnavailableException(what + ": no answer in " + limit.toMillis() + " ms")));
+        request.whenComplete((value, failure) -> {
+            timer.cancel();
+            if (failure == null) {
+                bounded.complete(value);
+            } else {
+                bounded.completeExceptionally(failure);
+            }
+        });
+        return bounded;
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.spi.LockName;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+/** Checks what the operator asks before any I/O, and keeps the operator's code off the backend's threads. */
+record CoreAdmin(LockAdmin backend, Callbacks callbacks) implements LockAdmin {
+    private static final int MOST_PER_PAGE = 10_000;
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return offIoThread(backend.status(new LockName(name).value()));
+    }
+
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        if (limit < 1 || limit > MOST_PER_PAGE) {
+            throw new IllegalArgumentException("limit is " + limit + ", must be from 1 to " + MOST_PER_PAGE);
+        }
+        return offIoThread(backend.list(prefix, limit, cursor));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        return offIoThread(backend.forceRelease(new LockName(name).value(), seen));
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        return offIoThread(backend.diagnose());
+    }
+
+    private <T> CompletableFuture<T> offIoThread(CompletionStage<T> answer) {
+        CompletableFuture<T> seen = new CompletableFuture<>();
+        answer.whenComplete((value, failure) -> callbacks.execute(() -> {
+            if (failure == null) {
+                seen.complete(value);
+            } else {
+                boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
+                seen.completeExceptionally(wrapped ? failure.getCause() : failure);
+            }
+        }));
+        return seen;
+    }
+}

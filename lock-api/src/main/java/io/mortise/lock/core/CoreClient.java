@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.Ticket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One client: a backend, and the parts of the core that work for it. */
+public final class CoreClient implements LockClient {
+    /** Long enough for ever, short enough for arithmetic in nanoseconds. */
+    static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
+
+    private static final Logger log = LoggerFactory.getLogger(CoreClient.class);
+
+    final ClientOptions options;
+    final LockClock clock;
+    final RandomGenerator random;
+    final Contact contact;
+    final LeaseKeeper keeper;
+    final Settlements settlements;
+    final Callbacks callbacks;
+    final LocalQueues queues = new LocalQueues();
+    final Holders holders = new Holders();
+
+    private final Set<Acquisition> acquisitions = ConcurrentHashMap.newKeySet();
+    private final ThreadPoolExecutor blocking = Threads.blocking();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final Runnable stopClock;
+    private volatile @Nullable LockBackend backend;
+
+    private CoreClient(ClientOptions options, LockClock clock, RandomGenerator random, Runnable stopClock) {
+        this.options = options;
+        this.clock = clock;
+        this.random = random;
+        this.stopClock = stopClock;
+        this.contact = new Contact(clock);
+        this.keeper = new LeaseKeeper(clock, contact, options.requestTimeout());
+        this.settlements = new Settlements(clock, random);
+        this.callbacks = new Callbacks(options.callbackExecutor());
+    }
+
+    /** A client on a clock of its own. */
+    public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options) {
+        SystemClock clock = new SystemClock();
+        return open(open, options, clock, new Random(), clock::stop);
+    }
+
+    /** A client on the given clock, which stays the caller's. */
+    public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
+        return open(open, options, clock, new Random(), () -> {});
+    }
+
+    static CoreClient open(
+            Function<BackendContext, LockBackend> open,
+            ClientOptions options,
+            LockClock clock,
+            RandomGenerator random,
+            Runnable stopClock) {
+        CoreClient client = new CoreClient(options, clock, random, stopClock);
+        try {
+            LockBackend opened = open.apply(new Context(client, Ids.client(), client.blocking));
+            client.backend = opened;
+            client.contact.made();
+            client.keeper.start(opened);
+            return client;
+        } catch (RuntimeException | Error e) {
+            client.stopThreads();
+            throw e;
+        }
+    }
+
+    LockBackend backend() {
+        return Objects.requireNonNull(backend);
+    }
+
+    @Override
+    public DistributedLock named(String name) {
+        return named(name, LockOptions.defaults());
+    }
+
+    @Override
+    public DistributedLock named(String name, LockOptions lockOptions) {
+        if (lockOptions.leaseDuration().isPresent() && !capabilities().contains(Capability.PER_LOCK_LEASE)) {
+            throw new IllegalArgumentException(
+                    "leaseDuration is " + lockOptions.leaseDuration().get()
+                            + ", but this backend has one lease for all locks: its session of "
+                            + backend().leaseDuration(Optional.empty()));
+        }
+        return new CoreLock(this, new LockName(name), lockOptions);
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return backend().capabilities();
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return backend().admin().map(admin -> new CoreAdmin(admin, callbacks));
+    }
+
+    Duration leaseDuration(LockOptions lockOptions) {
+        return backend().leaseDuration(lockOptions.leaseDuration());
+    }
+
+    boolean queuesWaiters() {
+        return backend().queuesWaiters();
+    }
+
+    Acquisition begin(LockName name, LockOptions lockOptions, @Nullable Duration maxWait, Consumer<Outcome> sink) {
+        Acquisition acquisition = new Acquisition(this, name, lockOptions, maxWait, sink);
+        acquisition.start();
+        return acquisition;
+    }
+
+    /** False: the client closes. */
+    boolean enter(Acquisition acquisition) {
+        acquisitions.add(acquisition);
+        return !closing.get();
+    }
+
+    void leave(Acquisition acquisition) {
+        acquisitions.remove(acquisition);
+    }
+
+    boolean isClosing() {
+        return closing.get();
+    }
+
+    ClientClosedException closed() {
+        return new ClientClosedException("the client is closed");
+    }
+
+    /** Removes what a ticket may have in the store; repeated until the store has answered (S8). */
+    void withdraw(LockName name, Ticket ticket, Duration lease) {
+        end(name, ticket, lease, new Settlement.Listener<Boolean>() {
+            @Override
+            public void settled(Boolean wasThere, boolean firstTry) {}
+
+            @Override
+            public void givenUp(Throwable last) {}
+        });
+    }
+
+    void end(LockName name, Ticket ticket, Duration lease, Settlement.Listener<Boolean> listener) {
+        long until = clock.nanoTime() + lease.toNanos();
+        settlements.begin(new Settlement<Boolean>(
+                "withdrawal from lock \"" + name + "\"", ticket::end, until, new Settlement.Listener<Boolean>() {
+                    @Override
+                    public void settled(Boolean wasThere, boolean firstTry) {
+                        contact.made();
+                        listener.settled(wasThere, firstTry);
+                        if (wasThere) {
+                            queues.wakeFirst(name);
+                        }
+                    }
+
+                    @Override
+                    public void givenUp(Throwable last) {
+                        ticket.abandon();
+                        listener.givenUp(last);
+                    }
+                }));
+    }
+
+    @Override
+    public void close() {
+        CompletableFuture<Void> withdrawn = beginClose();
+        // The bound is on the client's clock; the second one holds where nobody cranks that clock.
+        boolean interrupted = false;
+        try {
+            withdrawn.get(options.requestTimeout().plusSeconds(1).toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug("event=close-bound", e);
+        }
+        finishClose();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Tells waiters and holders, and begins to withdraw what they have; completes when that is done or its time is over. */
+    CompletableFuture<Void> beginClose() {
+        if (closing.compareAndSet(false, true)) {
+            List.copyOf(acquisitions).forEach(Acquisition::closing);
+            holders.close(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
+            LockClock.Timer bound = clock.schedule(options.requestTimeout(), () -> closed.complete(null));
+            settlements.drain(() -> {
+                bound.cancel();
+                closed.complete(null);
+            });
+        }
+        return closed;
+    }
+
+    private void finishClose() {
+        List<String> unsettled = settlements.stop();
+        if (!unsettled.isEmpty()) {
+            log.warn(
+                    "event=close-unsettled count={} first=\"{}\" bound=\"the store drops them within {} of the last renewal\"",
+                    unsettled.size(),
+                    unsettled.get(0),
+                    backend().leaseDuration(Optional.empty()));
+        }
+        keeper.stop();
+        try {
+            backend().close();
+        } catch (RuntimeException e) {
+            log.warn("event=backend-close-failed", e);
+        }
+        stopThreads();
+    }
+
+    private void stopThreads() {
+        keeper.stop();
+        blocking.shutdown();
+        callbacks.close();
+        stopClock.run();
+    }
+}

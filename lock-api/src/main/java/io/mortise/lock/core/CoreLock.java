@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseAction;
+import io.mortise.lock.LeaseFunction;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockName;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The façade: every way to acquire ends in one {@link Acquisition}. */
+final class CoreLock implements DistributedLock {
+    private final CoreClient client;
+    private final LockName name;
+    private final LockOptions options;
+
+    CoreLock(CoreClient client, LockName name, LockOptions options) {
+        this.client = client;
+        this.name = name;
+        this.options = options;
+    }
+
+    @Override
+    public String name() {
+        return name.value();
+    }
+
+    @Override
+    public Lease acquire() throws InterruptedException {
+        return await(null).orElseThrow();
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() throws InterruptedException {
+        return await(Duration.ZERO);
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
+        return await(checked(maxWait));
+    }
+
+    private Optional<Lease> await(@Nullable Duration maxWait) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before lock \"" + name + "\" was asked for");
+        }
+        CompletableFuture<Outcome> outcome = new CompletableFuture<>();
+        Acquisition acquisition = client.begin(name, options, maxWait, outcome::complete);
+        return leaseOf(Blocking.await(outcome, acquisition::withdraw));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+        return async(null, lease -> lease.orElseThrow());
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
+        return async(checked(maxWait), Function.identity());
+    }
+
+    private <T> CompletableFuture<T> async(@Nullable Duration maxWait, Function<Optional<Lease>, T> result) {
+        CompletableFuture<T> future = new CompletableFuture<>();
+        withdrawIfEnded(
+                future,
+                client.begin(
+                        name,
+                        options,
+                        maxWait,
+                        outcome -> client.callbacks.execute(() -> {
+                            try {
+                                Optional<Lease> lease = leaseOf(outcome);
+                                if (lease.isPresent() && client.isClosing()) {
+                                    future.completeExceptionally(client.closed());
+                                } else if (!future.complete(result.apply(lease))) {
+                                    lease.ifPresent(
+                                            Lease::releaseAsync); // ended by the caller while the grant was on its way
+                                }
+                            } catch (RuntimeException e) {
+                                future.completeExceptionally(e);
+                            }
+                        })));
+        return future;
+    }
+
+    private static void withdrawIfEnded(CompletableFuture<?> future, Acquisition acquisition) {
+        future.whenComplete((value, failure) -> acquisition.withdraw());
+    }
+
+    @Override
+    public <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException {
+        this.<Optional<Void>, X>call(lease -> {
+            body.run(lease);
+            return Optional.empty();
+        });
+    }
+
+    @Override
+    public <X extends Exception> boolean tryRun(Duration maxWait, LeaseAction<X> body) throws X, InterruptedException {
+        Optional<Lease> lease = tryAcquire(maxWait);
+        if (lease.isPresent()) {
+            within(lease.get(), held -> {
+                body.run(held);
+                return Optional.empty();
+            });
+        }
+        return lease.isPresent();
+    }
+
+    @Override
+    public <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException {
+        return within(acquire(), body);
+    }
+
+    private static <T, X extends Exception> T within(Lease lease, LeaseFunction<T, X> body) throws X {
+        T result;
+        try {
+            result = body.call(lease);
+        } catch (Throwable e) {
+            if (lease.release() == ReleaseOutcome.LOST) {
+                e.addSuppressed(lost(lease));
+            }
+            throw e;
+        }
+        if (lease.release() == ReleaseOutcome.LOST) {
+            throw lost(lease);
+        }
+        return result;
+    }
+
+    private static LeaseLostException lost(Lease lease) {
+        return new LeaseLostException(lease.lockName(), ((HeldLease) lease).lossReason());
+    }
+
+    @Override
+    public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
+        CompletableFuture<T> future = new CompletableFuture<>();
+        withdrawIfEnded(
+                future,
+                client.begin(
+                        name,
+                        options,
+                        null,
+                        outcome -> client.callbacks.execute(() -> {
+                            try {
+                                Lease lease = leaseOf(outcome).orElseThrow();
+                                if (future.isDone() || client.isClosing()) {
+                                    lease.releaseAsync();
+                                    future.completeExceptionally(client.closed());
+                                } else {
+                                    runAsync(lease, body, future);
+                                }
+                            } catch (RuntimeException e) {
+                                future.completeExceptionally(e);
+                            }
+                        })));
+        return future;
+    }
+
+    private static <T> void runAsync(
+            Lease lease, Function<? super Lease, ? extends CompletionStage<T>> body, CompletableFuture<T> future) {
+        CompletionStage<T> stage;
+        try {
+            stage = body.apply(lease);
+        } catch (Throwable e) {
+            stage = CompletableFuture.failedFuture(e);
+        }
+        stage.whenComplete((value, failure) -> lease.releaseAsync().thenAccept(outcome -> {
+            if (failure != null) {
+                if (outcome == ReleaseOutcome.LOST) {
+                    failure.addSuppressed(lost(lease));
+                }
+                future.completeExceptionally(failure);
+            } else if (outcome == ReleaseOutcome.LOST) {
+                future.completeExceptionally(lost(lease));
+            } else {
+                future.complete(value);
+            }
+        }));
+    }
+
+    @Override
+    public CompletableFuture<LockStatus> status() {
+        return client.admin()
+                .orElseThrow(() -> new UnsupportedOperationException("this backend cannot show who holds a lock"))
+                .status(name.value())
+                .toCompletableFuture();
+    }
+
+    private static Optional<Lease> leaseOf(Outcome outcome) {
+        if (outcome instanceof Outcome.Leased leased) {
+            return Optional.of(leased.lease());
+        }
+        if (outcome instanceof Outcome.Failed failed) {
+            throw failed.cause();
+        }
+        return Optional.empty();
+    }
+
+    private static Duration checked(Duration maxWait) {
+        if (maxWait.isNegative()) {
+            throw new IllegalArgumentException("maxWait is " + maxWait + ", must be zero or more");
+        }
+        return maxWait.compareTo(CoreClient.LONGEST_WAIT) < 0 ? maxWait : CoreClient.LONGEST_WAIT;
+    }
+
+    @Override
+    public String toString() {
+        return "DistributedLock[" + name + "]";
+    }
+}

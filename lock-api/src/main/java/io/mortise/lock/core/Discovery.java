@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.spi.LockProvider;
+import io.mortise.lock.spi.LockUrl;
+import java.security.CodeSource;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the provider of a URL's scheme; where there is none, the error names the artifact to add. */
+public final class Discovery {
+    /** The parameter that chooses between two providers of one scheme. */
+    private static final String PROVIDER = "provider";
+
+    private static final Map<String, String> ARTIFACTS = Map.of(
+            "memory", "lock-memory",
+            "zookeeper", "lock-zookeeper",
+            "redis", "lock-redis",
+            "rediss", "lock-redis",
+            "redis-sentinel", "lock-redis",
+            "redis-cluster", "lock-redis",
+            "redlock", "lock-redlock",
+            "etcd", "lock-etcd",
+            "etcds", "lock-etcd");
+
+    private Discovery() {}
+
+    /** See {@link io.mortise.lock.Locks#connect}. */
+    public static LockClient connect(String text, ClientOptions options, Collection<Capability> required) {
+        return connect(text, options, required, providers());
+    }
+
+    static LockClient connect(
+            String text, ClientOptions options, Collection<Capability> required, List<LockProvider> providers) {
+        LockUrl url = LockUrl.parse(text);
+        LockProvider provider = choose(url, providers);
+        for (String parameter : url.parameterNames()) {
+            if (!provider.parameters().contains(parameter) && !parameter.equals(PROVIDER)) {
+                throw new LockConfigurationException("unknown URL parameter \"" + parameter + "\": " + url.scheme()
+                        + " takes " + new TreeSet<>(provider.parameters()));
+            }
+        }
+        LockClient client = CoreClient.open(context -> provider.open(url, context), options);
+        Set<Capability> missing = EnumSet.noneOf(Capability.class);
+        missing.addAll(required);
+        missing.removeAll(client.capabilities());
+        if (!missing.isEmpty()) {
+            client.close();
+            throw new LockConfigurationException(
+                    url.scheme() + " does not have " + missing + ", it has " + new TreeSet<>(client.capabilities()));
+        }
+        return client;
+    }
+
+    /** See {@link io.mortise.lock.Locks#providers}. */
+    public static List<String> found() {
+        return providers().stream()
+                .flatMap(provider -> provider.schemes().stream()
+                        .map(scheme -> scheme + " (" + provider.getClass().getName() + ")"))
+                .sorted()
+                .toList();
+    }
+
+    private static LockProvider choose(LockUrl url, List<LockProvider> providers) {
+        List<LockProvider> claiming = providers.stream()
+                .filter(provider -> provider.schemes().contains(url.scheme()))
+                .toList();
+        if (claiming.isEmpty()) {
+            String artifact = ARTIFACTS.get(url.scheme());
+            String remedy = artifact == null ? "" : ": add io.mortise:" + artifact + " to the class path";
+            throw new LockConfigurationException(
+                    "no provider for scheme \"" + url.scheme() + "\"" + remedy + "; found " + found(providers));
+        }
+        String wanted = url.text(PROVIDER).orElse(null);
+        List<LockProvider> chosen = wanted == null
+                ? claiming
+                : claiming.stream()
+                        .filter(provider -> provider.getClass().getName().equals(wanted))
+                        .toList();
+        if (chosen.isEmpty()) {
+            throw new LockConfigurationException("URL parameter provider=" + wanted + " names no provider of scheme \""
+                    + url.scheme() + "\": found " + found(claiming));
+        }
+        if (chosen.size() > 1) {
+            throw new LockConfigurationException("scheme \"" + url.scheme() + "\" has " + chosen.size()
+                    + " providers, choose one by ?provider=CLASS or remove one: " + found(chosen));
+        }
+        return chosen.get(0);
+    }
+
+    private static List<String> found(List<LockProvider> providers) {
+        return providers.stream()
+                .map(provider -> provider.getClass().getName() + " for " + new TreeSet<>(provider.schemes()) + " from "
+                        + origin(provider.getClass()))
+                .toList();
+    }
+
+    private static String origin(Class<?> type) {
+        CodeSource source = type.getProtectionDomain().getCodeSource();
+        return source == null || source.getLocation() == null
+                ? "an unknown place"
+                : source.getLocation().toString();
+    }
+
+    /** The application's own class loader first, then ours: containers hide one from the other. */
+    private static List<LockProvider> providers() {
+        Map<Class<?>, LockProvider> found = new LinkedHashMap<>();
+        load(Thread.currentThread().getContextClassLoader(), found);
+        load(LockProvider.class.getClassLoader(), found);
+        return List.copyOf(found.values());
+    }
+
+    private static void load(@Nullable ClassLoader loader, Map<Class<?>, LockProvider> found) {
+        Iterator<LockProvider> providers =
+                ServiceLoader.load(LockProvider.class, loader).iterator();
+        try {
+            while (providers.hasNext()) {
+                LockProvider provider = providers.next();
+                found.putIfAbsent(provider.getClass(), provider);
+            }
+        } catch (ServiceConfigurationError e) {
+            throw new LockConfigurationException(
+                    "a lock provider on the class path cannot be loaded: " + e.getMessage(), e);
+        }
+    }
+}

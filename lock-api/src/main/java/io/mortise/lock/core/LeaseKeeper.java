@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews what is held, and watches each deadline with a timer that no renewal can delay. One per client; a lease that
+ * several grants share is renewed once for all.
+ */
+final class LeaseKeeper {
+    private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
+    private static final Duration FIRST_RETRY = Duration.ofMillis(50);
+
+    private final LockClock clock;
+    private final Contact contact;
+    private final Duration requestTimeout;
+
+    @GuardedBy("this")
+    private final Map<Liveness, Entry> entries = new HashMap<>();
+
+    @GuardedBy("this")
+    private LockClock.@Nullable Timer tick;
+
+    @GuardedBy("this")
+    private long tickAt;
+
+    @GuardedBy("this")
+    private boolean stopped;
+
+    private volatile @Nullable LockBackend backend;
+
+    LeaseKeeper(LockClock clock, Contact contact, Duration requestTimeout) {
+        this.clock = clock;
+        this.contact = contact;
+        this.requestTimeout = requestTimeout;
+    }
+
+    /** What renews; renewals that fall due before wait. */
+    void start(LockBackend opened) {
+        backend = opened;
+    }
+
+    /** Keeps a session alive until it is lost, with or without grants on it. */
+    synchronized void keep(Liveness session) {
+        Entry entry = enter(session);
+        if (entry != null) {
+            entry.kept = true;
+        }
+    }
+
+    /** Keeps it alive while grants are on it. False if it is lost already. */
+    synchronized boolean hold(Liveness liveness) {
+        Entry entry = enter(liveness);
+        if (entry == null) {
+            return false;
+        }
+        entry.grants++;
+        return true;
+    }
+
+    /** One grant less on it. */
+    synchronized void unhold(Liveness liveness) {
+        Entry entry = entries.get(liveness);
+        if (entry != null && --entry.grants == 0 && !entry.kept) {
+            forget(entry);
+        }
+    }
+
+    private synchronized @Nullable Entry enter(Liveness liveness) {
+        Entry known = entries.get(liveness);
+        if (known != null) {
+            return known;
+        }
+        Entry entry = new Entry(liveness);
+        if (stopped || !liveness.attach(entry)) {
+            return null;
+        }
+        entries.put(liveness, entry);
+        entry.watchDeadline();
+        renewAt(entry, clock.nanoTime() + liveness.renewEvery().toNanos());
+        return entry;
+    }
+
+    private synchronized void forget(Entry entry) {
+        entries.remove(entry.liveness);
+        entry.liveness.detach(entry);
+        entry.deadline.cancel();
+        if (entries.isEmpty() && tick != null) {
+            tick.cancel();
+            tick = null;
+        }
+    }
+
+    private synchronized void renewAt(Entry entry, long at) {
+        entry.renewAt = at;
+        if (stopped || (tick != null && tickAt - at <= 0)) {
+            return;
+        }
+        if (tick != null) {
+            tick.cancel();
+        }
+        tickAt = at;
+        tick = clock.schedule(Duration.ofNanos(at - clock.nanoTime()), this::renewDue);
+    }
+
+    /** All that is due, and what will be soon: many leases taken at different times end up in few requests. */
+    private void renewDue() {
+        List<Liveness> due = new ArrayList<>();
+        LockBackend renewing = backend;
+        synchronized (this) {
+            tick = null;
+            if (stopped) {
+                return;
+            }
+            long now = clock.nanoTime();
+            long next = Long.MAX_VALUE;
+            for (Entry entry : entries.values()) {
+                long soon = entry.liveness.renewEvery().toNanos() / 5;
+                if (entry.renewAt - now <= soon) {
+                    due.add(entry.liveness);
+                    entry.sentAt = now;
+                    // Without an answer it comes again after a request timeout.
+                    entry.renewAt = now + Math.min(entry.liveness.renewEvery().toNanos(), requestTimeout.toNanos());
+                }
+                next = Math.min(next, entry.renewAt - now);
+            }
+            if (!entries.isEmpty()) {
+                tickAt = now + next;
+                tick = clock.schedule(Duration.ofNanos(next), this::renewDue);
+            }
+        }
+        if (due.isEmpty() || renewing == null) {
+            return;
+        }
+        try {
+            renewing.renew(due);
+        } catch (RuntimeException e) {
+            due.forEach(liveness -> liveness.unknown(e));
+        }
+    }
+
+    /** Ends renewals and deadline timers. */
+    synchronized void stop() {
+        stopped = true;
+        List.copyOf(entries.values()).forEach(this::forget);
+    }
+
+    private final class Entry implements Liveness.Listener {
+        private final Liveness liveness;
+        private LockClock.Timer deadline = () -> {};
+        private boolean kept;
+        private int grants;
+        private int failures;
+        private long renewAt;
+        private long sentAt;
+
+        Entry(Liveness liveness) {
+            this.liveness = liveness;
+        }
+
+        /** Follows the deadline as it moves; a renewal never has to touch the timer. */
+        private void watchDeadline() {
+            synchronized (LeaseKeeper.this) {
+                if (entries.get(liveness) == this) {
+                    long left = liveness.validUntil() - clock.nanoTime();
+                    deadline = clock.schedule(Duration.ofNanos(left), this::deadlinePassed);
+                }
+            }
+        }
+
+        private void deadlinePassed() {
+            if (liveness.checkDeadline()) {
+                watchDeadline();
+            }
+        }
+
+        @Override
+        public void extended() {
+            contact.made();
+            synchronized (LeaseKeeper.this) {
+                failures = 0;
+                renewAt(this, sentAt + liveness.renewEvery().toNanos());
+            }
+        }
+
+        @Override
+        public void unknown(Throwable cause) {
+            log.warn(
+                    "event=renewal-unknown left_ms={} cause=\"{}\"",
+                    (liveness.validUntil() - clock.nanoTime()) / 1_000_000,
+                    cause.toString());
+            synchronized (LeaseKeeper.this) {
+                long pause = Math.min(
+                        FIRST_RETRY.toNanos() << Math.min(failures, 20),
+                        liveness.renewEvery().toNanos());
+                failures++;
+                if (entries.get(liveness) == this) {
+                    renewAt(this, clock.nanoTime() + pause);
+                }
+            }
+        }
+
+        @Override
+        public void lost(LossReason reason) {
+            synchronized (LeaseKeeper.this) {
+                forget(this);
+            }
+        }
+    }
+}

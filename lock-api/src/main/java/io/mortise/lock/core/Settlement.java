@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** One clean-up, repeated until the store has answered it or its time is over (S8). */
+final class Settlement<T> {
+    private final String what;
+    private final Supplier<? extends CompletionStage<? extends T>> cleanup;
+    private final long until;
+    private final Listener<? super T> listener;
+    private int tries;
+
+    /** What becomes of it. Called once, on any thread. */
+    interface Listener<T> {
+        /** The store answered. */
+        void settled(T answer, boolean firstTry);
+
+        /** Its time is over. */
+        void givenUp(Throwable last);
+    }
+
+    Settlement(
+            String what,
+            Supplier<? extends CompletionStage<? extends T>> cleanup,
+            long until,
+            Listener<? super T> listener) {
+        this.what = what;
+        this.cleanup = cleanup;
+        this.until = until;
+        this.listener = listener;
+    }
+
+    /** What is left behind if it fails, for the log. */
+    String what() {
+        return what;
+    }
+
+    long until() {
+        return until;
+    }
+
+    /** The next try; {@code failed} is told if it had no answer, on any thread. */
+    void attempt(Runnable done, Consumer<Throwable> failed) {
+        boolean firstTry = tries++ == 0; // tries never overlap
+        CompletionStage<? extends T> stage;
+        try {
+            stage = cleanup.get();
+        } catch (RuntimeException e) {
+            stage = CompletableFuture.failedFuture(e);
+        }
+        stage.whenComplete((answer, failure) -> {
+            if (failure == null) {
+                done.run();
+                listener.settled(answer, firstTry);
+            } else {
+                failed.accept(failure);
+            }
+        });
+    }
+
+    void giveUp(Throwable last) {
+        listener.givenUp(last);
+    }
+}

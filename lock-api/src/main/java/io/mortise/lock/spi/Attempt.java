@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import java.time.Duration;
+
+/** What the store said to an attempt. */
+public sealed interface Attempt {
+    /**
+     * The lock is ours.
+     *
+     * @param token the fencing token, more than that of any grant of this name before
+     * @param liveness what the grant's deadline hangs on
+     */
+    record Granted(long token, Liveness liveness) implements Attempt {}
+
+    /**
+     * Somebody else holds it.
+     *
+     * @param retryAfter ask again on {@link Waiter#wake()}, at the latest after this; the core adds up to a fifth of it as
+     *     jitter
+     */
+    record Waiting(Duration retryAfter) implements Attempt {}
+
+    /** The place in the queue is gone, and nothing of the ticket is left: the core enqueues anew. */
+    record Displaced(String why) implements Attempt {}
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import io.mortise.lock.LossReason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the deadline of a grant hangs on: one per session, or one per grant. A backend subclasses it to hang a key on, and
+ * answers renewals through it. Thread-safe. Lost once, lost for ever (S6).
+ */
+public class Liveness {
+    private final LockClock clock;
+    private final Duration renewEvery;
+    private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
+    private volatile long validUntil;
+    private volatile @Nullable LossReason lost;
+
+    /**
+     * Proved once already: by what granted it.
+     *
+     * @param renewEvery how long after one renewal the next is due
+     * @param validUntil until when what was proved certainly stands: see {@link LockClock#deadline}
+     */
+    protected Liveness(LockClock clock, Duration renewEvery, long validUntil) {
+        this.clock = clock;
+        this.renewEvery = renewEvery;
+        this.validUntil = validUntil;
+    }
+
+    /**
+     * A renewal succeeded. Only ever moves the deadline later; an answer that arrives past the old deadline does not count,
+     * for the core may have announced the loss.
+     *
+     * @return whether it still stands
+     */
+    public final boolean extend(long until) {
+        List<Listener> told;
+        synchronized (listeners) {
+            if (!isValid()) {
+                told = List.of();
+            } else {
+                validUntil = until - validUntil > 0 ? until : validUntil;
+                told = List.copyOf(listeners);
+            }
+        }
+        told.forEach(Listener::extended);
+        return checkDeadline();
+    }
+
+    /** It is gone; the first reason wins, and every lease on it is told before this returns. */
+    public final void lost(LossReason reason) {
+        List<Listener> told;
+        synchronized (listeners) {
+            if (lost != null) {
+                return;
+            }
+            lost = reason;
+            told = new ArrayList<>(listeners);
+            listeners.clear();
+        }
+        told.forEach(listener -> listener.lost(reason));
+        onLost(reason);
+    }
+
+    /** A renewal had no clear answer. Never moves the deadline; another follows soon. */
+    public final void unknown(Throwable cause) {
+        List<Listener> told;
+        synchronized (listeners) {
+            told = List.copyOf(listeners);
+        }
+        told.forEach(listener -> listener.unknown(cause));
+    }
+
+    /** Whether it certainly stands now. */
+    public final boolean isValid() {
+        return lost == null && clock.nanoTime() - validUntil < 0;
+    }
+
+    /** Until when it certainly stands, on the clock. */
+    public final long validUntil() {
+        return validUntil;
+    }
+
+    /** How long after one renewal the next is due. */
+    public final Duration renewEvery() {
+        return renewEvery;
+    }
+
+    /** Why it was lost. */
+    public final Optional<LossReason> reason() {
+        return Optional.ofNullable(lost);
+    }
+
+    /** Makes it lost if the deadline is over. Returns whether it stands. For the core's timer. */
+    public final boolean checkDeadline() {
+        if (isValid()) {
+            return true;
+        }
+        lost(new LossReason(LossReason.Kind.EXPIRED, "no renewal succeeded before the deadline"));
+        return false;
+    }
+
+    /** The core listens. False if it is lost already; the listener is not called then. */
+    public final boolean attach(Listener listener) {
+        synchronized (listeners) {
+            if (lost != null) {
+                return false;
+            }
+            listeners.add(listener);
+            return true;
+        }
+    }
+
+    /** Ends {@link #attach}. */
+    public final void detach(Listener listener) {
+        synchronized (listeners) {
+            listeners.remove(listener);
+        }
+    }
+
+    /** For the backend: it was lost, also when the core found it. Ends the session, wakes its waiters; returns at once. */
+    protected void onLost(LossReason reason) {}
+
+    /** How the core hears of it. Called on any thread; returns at once. */
+    public interface Listener {
+        /** See {@link Liveness#extend}. */
+        default void extended() {}
+
+        /** See {@link Liveness#unknown}. */
+        default void unknown(Throwable cause) {}
+
+        /** See {@link Liveness#lost}. */
+        void lost(LossReason reason);
+    }
+}

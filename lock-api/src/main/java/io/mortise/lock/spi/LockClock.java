@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import java.time.Duration;
+
+/** Time, the only seam: monotonic nanoseconds and timers. {@link ManualClock} cranks it by hand. */
+public interface LockClock {
+    /** As {@link System#nanoTime()}: compare by subtraction only. */
+    long nanoTime();
+
+    /** Runs the task once after the delay, on the clock's thread: it must return at once and runs no user code. */
+    Timer schedule(Duration delay, Runnable task);
+
+    /** A scheduled task. */
+    interface Timer {
+        /** Keeps the task from running, if it has not begun. */
+        void cancel();
+    }
+
+    /**
+     * Until when a grant certainly stands, whose proving request was sent at {@code sentNanos}: the lease, less 1% for
+     * clocks that run at different speeds and 2 ms for timers that fire late (S2).
+     */
+    static long deadline(long sentNanos, Duration lease) {
+        long nanos = lease.toNanos();
+        return sentNanos + nanos - nanos / 100 - 2_000_000;
+    }
+}

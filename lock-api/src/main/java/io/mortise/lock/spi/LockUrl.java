@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import io.mortise.lock.LockConfigurationException;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's URL: {@code scheme://[user[:password]@]host[:port],…/path?name=value&…}, or {@code scheme:path}. Own parser,
+ * since {@link java.net.URI} knows no list of hosts. Parts are percent-decoded. Never prints a secret (S19).
+ */
+public final class LockUrl {
+    private static final Pattern SHAPE = Pattern.compile(
+            "(?<scheme>[A-Za-z][A-Za-z0-9+.-]*):(//(?<authority>[^/?#]*))?(?<path>[^?#]*)(\\?(?<query>[^#]*))?");
+    private static final Pattern SECRET = Pattern.compile("(?i).*(password|secret|auth|token).*");
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
+
+    private final String scheme;
+    private final @Nullable String userInfo;
+    private final @Nullable String hosts;
+    private final String path;
+    private final Map<String, String> parameters;
+
+    private LockUrl(
+            String scheme,
+            @Nullable String userInfo,
+            @Nullable String hosts,
+            String path,
+            Map<String, String> parameters) {
+        this.scheme = scheme;
+        this.userInfo = userInfo;
+        this.hosts = hosts;
+        this.path = path;
+        this.parameters = parameters;
+    }
+
+    /**
+     * Reads a URL.
+     *
+     * @throws LockConfigurationException if the text is not of that form
+     */
+    public static LockUrl parse(String url) {
+        Matcher matcher = SHAPE.matcher(url);
+        if (!matcher.matches()) {
+            throw new LockConfigurationException("\"" + redact(url)
+                    + "\" is not a lock URL: expected scheme://host:port/path?name=value or scheme:name");
+        }
+        String authority = matcher.group("authority");
+        int at = authority == null ? -1 : authority.lastIndexOf('@');
+        return new LockUrl(
+                matcher.group("scheme").toLowerCase(Locale.ROOT),
+                at < 0 ? null : authority.substring(0, at),
+                authority == null ? null : authority.substring(at + 1),
+                decode(matcher.group("path"), url),
+                parameters(matcher.group("query"), url));
+    }
+
+    private static Map<String, String> parameters(@Nullable String query, String url) {
+        Map<String, String> parameters = new LinkedHashMap<>();
+        if (query != null && !query.isEmpty()) {
+            for (String pair : query.split("&", -1)) {
+                int equals = pair.indexOf('=');
+                if (equals <= 0) {
+                    throw new LockConfigurationException(
+                            "\"" + redact(url) + "\" has a parameter without name or value");
+                }
+                String name = decode(pair.substring(0, equals), url);
+                if (parameters.put(name, decode(pair.substring(equals + 1), url)) != null) {
+                    throw new LockConfigurationException(
+                            "\"" + redact(url) + "\" has parameter \"" + name + "\" twice");
+                }
+            }
+        }
+        return parameters;
+    }
+
+    private static String decode(String text, String url) {
+        try {
+            return LockName.unescape(text);
+        } catch (IllegalArgumentException e) {
+            throw new LockConfigurationException(
+                    "\"" + redact(url) + "\" has a malformed percent escape, write % itself as %25");
+        }
+    }
+
+    /** Hides what may be a secret even where the text does not parse. */
+    private static String redact(String url) {
+        return url.replaceAll("//.*@", "//***@").replaceAll("\\?.*", "?…");
+    }
+
+    /** Lower case. */
+    public String scheme() {
+        return scheme;
+    }
+
+    /** The part before {@code :} and {@code @}. */
+    public Optional<String> user() {
+        return Optional.ofNullable(userInfo)
+                .map(info -> decode(info.split(":", 2)[0], toString()))
+                .filter(user -> !user.isEmpty());
+    }
+
+    /** The part between the first {@code :} and {@code @}. */
+    public Optional<String> password() {
+        return Optional.ofNullable(userInfo)
+                .filter(info -> info.contains(":"))
+                .map(info -> decode(info.split(":", 2)[1], toString()));
+    }
+
+    /**
+     * The hosts, in their order.
+     *
+     * @throws LockConfigurationException if there is none, or a port is not from 1 to 65535
+     */
+    public List<Endpoint> endpoints(int defaultPort) {
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (String host : hosts == null ? new String[0] : hosts.split(",", -1)) {
+            int colon = host.endsWith("]") ? -1 : host.lastIndexOf(':');
+            String name = colon < 0 ? host : host.substring(0, colon);
+            if (name.isEmpty() || (name.contains(":") && !(name.startsWith("[") && name.endsWith("]")))) {
+                throw new LockConfigurationException("\"" + this + "\" has no host in \"" + host
+                        + "\": expected host or host:port, IPv6 in brackets");
+            }
+            endpoints.add(new Endpoint(name, colon < 0 ? defaultPort : port(host.substring(colon + 1))));
+        }
+        if (endpoints.isEmpty()) {
+            throw new LockConfigurationException("\"" + this + "\" names no host: expected " + scheme + "://host:port");
+        }
+        return endpoints;
+    }
+
+    private int port(String text) {
+        if (text.matches("\\d{1,5}")) {
+            int port = Integer.parseInt(text);
+            if (port >= 1 && port <= 65_535) {
+                return port;
+            }
+        }
+        throw new LockConfigurationException("\"" + this + "\" has port \"" + text + "\", must be from 1 to 65535");
+    }
+
+    /** What follows the hosts, with its leading slash; what follows the colon where there are no hosts. May be empty. */
+    public String path() {
+        return path;
+    }
+
+    /** All parameter names, in their order. */
+    public Set<String> parameterNames() {
+        return parameters.keySet();
+    }
+
+    /** A parameter as it is. */
+    public Optional<String> text(String name) {
+        return Optional.ofNullable(parameters.get(name));
+    }
+
+    /** A duration: {@code 500ms}, {@code 5s}, {@code 2m}, {@code 1h} or {@code PT5S}. */
+    public Optional<Duration> duration(String name) {
+        return text(name).map(value -> {
+            Matcher matcher = DURATION.matcher(value);
+            try {
+                if (!matcher.matches()) {
+                    return Duration.parse(value);
+                }
+            } catch (DateTimeParseException e) {
+                throw invalid(name, value, "a duration such as 500ms, 5s, 2m or PT5S");
+            }
+            long amount = Long.parseLong(matcher.group(1));
+            return switch (matcher.group(2)) {
+                case "ms" -> Duration.ofMillis(amount);
+                case "s" -> Duration.ofSeconds(amount);
+                case "m" -> Duration.ofMinutes(amount);
+                default -> Duration.ofHours(amount);
+            };
+        });
+    }
+
+    /** A whole number within the limits. */
+    public OptionalInt integer(String name, int least, int most) {
+        String value = parameters.get(name);
+        if (value == null) {
+            return OptionalInt.empty();
+        }
+        try {
+            int number = Integer.parseInt(value);
+            if (number >= least && number <= most) {
+                return OptionalInt.of(number);
+            }
+        } catch (NumberFormatException e) {
+            // the same message serves
+        }
+        throw invalid(name, value, "a whole number from " + least + " to " + most);
+    }
+
+    /** {@code true} or {@code false}. */
+    public Optional<Boolean> flag(String name) {
+        return text(name).map(value -> switch (value) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw invalid(name, value, "true or false");
+        });
+    }
+
+    private LockConfigurationException invalid(String name, String value, String expected) {
+        return new LockConfigurationException("URL parameter " + name + "="
+                + (SECRET.matcher(name).matches() ? "***" : value) + " must be " + expected);
+    }
+
+    /** The URL without password and other secrets. */
+    @Override
+    public String toString() {
+        StringBuilder out = new StringBuilder(scheme).append(':');
+        if (hosts != null) {
+            out.append("//");
+            if (userInfo != null) {
+                out.append(userInfo.split(":", 2)[0]).append(userInfo.contains(":") ? ":***@" : "@");
+            }
+            out.append(hosts);
+        }
+        out.append(path);
+        char separator = '?';
+        for (Map.Entry<String, String> parameter : parameters.entrySet()) {
+            boolean secret = SECRET.matcher(parameter.getKey()).matches();
+            out.append(separator).append(parameter.getKey()).append('=').append(secret ? "***" : parameter.getValue());
+            separator = '&';
+        }
+        return out.toString();
+    }
+
+    /** One host and port; IPv6 addresses keep their brackets. */
+    public record Endpoint(String host, int port) {
+        @Override
+        public String toString() {
+            return host + ":" + port;
+        }
+    }
+}

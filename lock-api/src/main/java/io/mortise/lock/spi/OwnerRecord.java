@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import io.mortise.lock.LockHolder;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+
+/**
+ * What is stored beside each grant, one line that people can read: {@code ATTEMPT m1 mode=x host=h pid=1 since=T meta.k=v}.
+ * {@code m1} is the version of the layout; readers skip fields that they do not know, so that it can grow.
+ */
+public final class OwnerRecord {
+    /** Length of an attempt id in hexadecimal digits. */
+    public static final int ATTEMPT_ID_LENGTH = 32;
+
+    private static final String VERSION = "m1";
+    private static final String META = "meta.";
+
+    private OwnerRecord() {}
+
+    /** The stored form. */
+    public static String encode(
+            String attemptId, LockMode mode, String host, long pid, Instant since, Map<String, String> metadata) {
+        StringBuilder out = new StringBuilder(128)
+                .append(attemptId)
+                .append(' ')
+                .append(VERSION)
+                .append(" mode=")
+                .append(letter(mode));
+        return out.append(" host=")
+                .append(plain(host))
+                .append(" pid=")
+                .append(pid)
+                .append(" since=")
+                .append(since)
+                .append(metadata(metadata))
+                .toString();
+    }
+
+    /** How many bytes the metadata takes when stored. */
+    public static int metadataBytes(Map<String, String> metadata) {
+        return metadata(metadata).getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    /** The attempt id at the head of a record, empty if it is not one of ours. */
+    public static Optional<String> attemptId(String raw) {
+        boolean ours = raw.startsWith(" " + VERSION, ATTEMPT_ID_LENGTH)
+                && raw.chars().limit(ATTEMPT_ID_LENGTH).allMatch(c -> (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'));
+        return ours ? Optional.of(raw.substring(0, ATTEMPT_ID_LENGTH)) : Optional.empty();
+    }
+
+    /** Reads a stored record; anything that is not ours becomes a foreign holder, never an error (S19). */
+    public static LockHolder parse(String raw, OptionalLong token) {
+        Optional<String> attemptId = attemptId(raw);
+        Map<String, String> fields = new HashMap<>();
+        Map<String, String> metadata = new HashMap<>();
+        if (attemptId.isPresent()) {
+            for (String field : raw.substring(ATTEMPT_ID_LENGTH).trim().split(" ", -1)) {
+                int equals = field.indexOf('=');
+                if (equals < 0) {
+                    continue;
+                }
+                String key = field.substring(0, equals);
+                String value = readable(field.substring(equals + 1));
+                if (key.startsWith(META)) {
+                    metadata.put(readable(key.substring(META.length())), value);
+                } else {
+                    fields.put(key, value);
+                }
+            }
+        }
+        return new LockHolder(
+                attemptId,
+                Optional.ofNullable(fields.get("host")),
+                number(fields.getOrDefault("pid", "")),
+                instant(fields.getOrDefault("since", "")),
+                token,
+                metadata,
+                attemptId.isEmpty(),
+                raw);
+    }
+
+    private static String metadata(Map<String, String> metadata) {
+        StringBuilder out = new StringBuilder();
+        new TreeMap<>(metadata)
+                .forEach((key, value) -> out.append(' ')
+                        .append(META)
+                        .append(plain(key))
+                        .append('=')
+                        .append(plain(value)));
+        return out.toString();
+    }
+
+    private static char letter(LockMode mode) {
+        return switch (mode.kind()) {
+            case EXCLUSIVE -> 'x';
+            case SHARED -> 's';
+            case COUNTED -> 'c';
+        };
+    }
+
+    private static String plain(String text) {
+        return LockName.escape(text, b -> LockName.plainByte(b) || b == '/');
+    }
+
+    private static String readable(String stored) {
+        try {
+            return LockName.unescape(stored);
+        } catch (IllegalArgumentException e) {
+            return stored; // somebody else's text: shown as it is
+        }
+    }
+
+    private static OptionalLong number(String text) {
+        try {
+            return OptionalLong.of(Long.parseLong(text));
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private static Optional<Instant> instant(String text) {
+        try {
+            return Optional.of(Instant.parse(text));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+}

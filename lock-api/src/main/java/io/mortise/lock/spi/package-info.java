@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a backend implements. {@link io.mortise.lock.spi.LockBackend} is the full door;
+ * {@link io.mortise.lock.spi.LeaseStore} is the small one, for a store that only knows compare-and-set.
+ */
+@NullMarked
+package io.mortise.lock.spi;
+
+import org.jspecify.annotations.NullMarked;

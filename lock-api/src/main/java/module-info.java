@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The lock API, the SPI for backends, and the core between them. */
+module io.mortise.lock {
+    requires org.slf4j;
+    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+
+    exports io.mortise.lock;
+    exports io.mortise.lock.spi;
+
+    uses io.mortise.lock.spi.LockProvider;
+}
