@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
 /** {@code lockctl demo}: its options, its output and its exit code. */
 @Command(
         name = "demo",
+        header = "Shows what goes wrong without a lock, and what the lock does about it.",
         description = {
             "Worker processes buy items from a shared inventory file, first without the lock, then with it, while one"
                     + " holder is killed and another frozen past its deadline. Exits with 0 only if no update was lost"

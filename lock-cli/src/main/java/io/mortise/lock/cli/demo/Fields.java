@@ -15,7 +15,8 @@ final class Fields {
         for (String field : line.split(" ", -1)) {
             int equals = field.indexOf('=');
             if (equals > 0) {
-                values.put(field.substring(0, equals), field.substring(equals + 1));
+                // The first of a name: free text at the end of a line may look like fields.
+                values.putIfAbsent(field.substring(0, equals), field.substring(equals + 1));
             }
         }
     }
