@@ -15,14 +15,14 @@ import org.slf4j.LoggerFactory;
  * with this JVM, however that ends. Thread-safe.
  *
  * <p>Nodes are numbered 0 to 2. A node that hears nothing from its leader serves its clients, pings included, for up to
- * {@link #SYNC_LIMIT}; choose shorter session timeouts to see the others move on before its clients know.
+ * the sync limit; choose shorter session timeouts to see the others move on before its clients know.
  */
 public final class ZooKeeperTestEnsemble implements AutoCloseable {
     /** ZooKeeper's unit of time here; sessions are at least two ticks, at most 60 s long. */
     public static final Duration TICK = Duration.ofMillis(500);
 
-    /** How long a follower serves on without its leader, and a leader without its followers. */
-    public static final Duration SYNC_LIMIT = TICK.multipliedBy(10);
+    /** The usual time that a follower serves on without its leader, and a leader without its followers: 5 s. */
+    public static final Duration DEFAULT_SYNC_LIMIT = TICK.multipliedBy(10);
 
     /** How many nodes there are. */
     public static final int SIZE = 3;
@@ -34,7 +34,6 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
             "\n",
             "tickTime=" + TICK.toMillis(),
             "initLimit=20",
-            "syncLimit=" + SYNC_LIMIT.dividedBy(TICK),
             "maxSessionTimeout=60000",
             "maxClientCnxns=0",
             "clientPortAddress=127.0.0.1",
@@ -48,7 +47,8 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     private final QuorumLinks links;
     private final List<ZooKeeperNode> nodes = new ArrayList<>();
 
-    private ZooKeeperTestEnsemble() {
+    private ZooKeeperTestEnsemble(Duration syncLimit) {
+        String settings = SETTINGS + "syncLimit=" + syncLimit.dividedBy(TICK) + "\n";
         List<Integer> ports = FreePorts.find(3 * SIZE);
         List<Integer> quorum = ports.subList(0, SIZE);
         List<Integer> election = ports.subList(SIZE, 2 * SIZE);
@@ -61,18 +61,25 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
                                     ? "127.0.0.1:" + quorum.get(node) + ":" + election.get(node)
                                     : links.address(node, other)))
                     .toList();
-            nodes.add(new ZooKeeperNode(dir.path(), node, ports.get(2 * SIZE + node), SETTINGS, servers));
+            nodes.add(new ZooKeeperNode(dir.path(), node, ports.get(2 * SIZE + node), settings, servers));
         }
+    }
+
+    /** As {@link #start(Duration)}, with {@link #DEFAULT_SYNC_LIMIT}. */
+    public static ZooKeeperTestEnsemble start() {
+        return start(DEFAULT_SYNC_LIMIT);
     }
 
     /**
      * Starts an ensemble; all nodes serve when this returns.
      *
+     * @param syncLimit how long a follower serves on without its leader, and a leader without its followers; whole
+     *     {@link #TICK}s
      * @throws IllegalStateException if it did not come up on three different sets of ports
      */
-    public static ZooKeeperTestEnsemble start() {
+    public static ZooKeeperTestEnsemble start(Duration syncLimit) {
         for (int attempt = 1; ; attempt++) {
-            ZooKeeperTestEnsemble ensemble = new ZooKeeperTestEnsemble();
+            ZooKeeperTestEnsemble ensemble = new ZooKeeperTestEnsemble(syncLimit);
             try {
                 ensemble.awaitServing(START_LIMIT);
                 return ensemble;
