@@ -33,7 +33,8 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     private static final String SETTINGS = String.join(
             "\n",
             "tickTime=" + TICK.toMillis(),
-            "initLimit=20",
+            // A node that tries to follow a leader which has just been isolated waits this many ticks in vain.
+            "initLimit=8",
             "maxSessionTimeout=60000",
             "maxClientCnxns=0",
             "clientPortAddress=127.0.0.1",
