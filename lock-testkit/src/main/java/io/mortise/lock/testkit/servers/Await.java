@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Polls for a condition that no callback announces. */
+final class Await {
+    private static final long PAUSE_NANOS = 5_000_000;
+
+    private Await() {}
+
+    /**
+     * Returns once {@code condition} holds.
+     *
+     * @throws IllegalStateException if it does not hold within {@code limit}, or if the thread is interrupted (the
+     *     interrupt flag stays set)
+     */
+    static void until(String what, Duration limit, BooleanSupplier condition) {
+        if (!holdsWithin(limit, condition)) {
+            throw new IllegalStateException("Waited " + limit + " in vain until " + what);
+        }
+    }
+
+    /** True once {@code condition} holds, false if it does not within {@code limit} or the thread is interrupted. */
+    static boolean holdsWithin(Duration limit, BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - start > limit.toNanos()
+                    || Thread.currentThread().isInterrupted()) {
+                return false;
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        return true;
+    }
+}

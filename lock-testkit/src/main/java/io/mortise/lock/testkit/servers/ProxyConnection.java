@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One accepted connection and its counterpart to the target. Touched by the proxy's own thread only. */
+final class ProxyConnection {
+    private static final Logger log = LoggerFactory.getLogger(ProxyConnection.class);
+
+    private final ProxyFaults faults;
+    private final SocketAddress target;
+    private final SocketChannel client;
+    private final SocketChannel server;
+    private final SelectionKey clientKey;
+    private final SelectionKey serverKey;
+    private final ProxyLane requests;
+    private final ProxyLane replies;
+    private boolean connecting;
+    private boolean connected;
+
+    ProxyConnection(SocketChannel client, InetSocketAddress target, ProxyFaults faults, Selector selector)
+            throws IOException {
+        this.client = client;
+        this.target = target;
+        this.faults = faults;
+        this.server = SocketChannel.open();
+        this.requests = new ProxyLane(client, server);
+        this.replies = new ProxyLane(server, client);
+        prepare(client);
+        prepare(server);
+        this.clientKey = client.register(selector, SelectionKey.OP_READ, this);
+        this.serverKey = server.register(selector, 0, this);
+    }
+
+    private static void prepare(SocketChannel channel) throws IOException {
+        channel.configureBlocking(false);
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    }
+
+    void ready(SelectionKey key, ByteBuffer scratch) {
+        if (!key.isValid()) {
+            return;
+        }
+        if (key.isConnectable()) {
+            finishConnect();
+        }
+        if (key.isValid() && key.isReadable()) {
+            long due = System.nanoTime() + faults.delayNanos;
+            boolean any = (key == clientKey ? requests : replies).read(scratch, due);
+            if (any && key == serverKey && faults.dropNextReply) {
+                faults.dropNextReply = false;
+                log.info("event=reply-dropped target={}", target);
+                reset();
+            }
+        }
+    }
+
+    /** Delivers what the faults allow; returns nanoseconds until more is due, or {@link ProxyLane#NOTHING_DUE}. */
+    long deliver(long nowNanos) {
+        long wait = ProxyLane.NOTHING_DUE;
+        try {
+            if (!connecting && !faults.blackHole) {
+                connecting = true;
+                connected = server.connect(target);
+            }
+            wait = Math.min(
+                    lane(requests, !faults.blackHole, nowNanos),
+                    lane(replies, !faults.blackHole && !faults.withholdReplies, nowNanos));
+            if (requests.done() && replies.done()) {
+                close();
+            }
+        } catch (IOException e) {
+            log.debug("event=proxy-connection-lost target={} error={}", target, e.toString());
+            reset();
+        }
+        if (isOpen()) {
+            clientKey.interestOps(interest(requests, replies));
+            serverKey.interestOps(connected ? interest(replies, requests) : connecting ? SelectionKey.OP_CONNECT : 0);
+        }
+        return wait;
+    }
+
+    private long lane(ProxyLane lane, boolean open, long nowNanos) throws IOException {
+        if (open && connected) {
+            return lane.deliver(nowNanos);
+        }
+        lane.hold();
+        return ProxyLane.NOTHING_DUE;
+    }
+
+    private static int interest(ProxyLane read, ProxyLane write) {
+        return (read.wantsRead() ? SelectionKey.OP_READ : 0) | (write.wantsWrite() ? SelectionKey.OP_WRITE : 0);
+    }
+
+    private void finishConnect() {
+        try {
+            connected = server.finishConnect();
+        } catch (IOException e) {
+            log.debug("event=proxy-target-refused target={} error={}", target, e.toString());
+            reset();
+        }
+    }
+
+    boolean isOpen() {
+        return client.isOpen();
+    }
+
+    int heldBytes() {
+        return requests.heldBytes() + replies.heldBytes();
+    }
+
+    /** Both ends see a reset, and what was held back is lost. */
+    void reset() {
+        try {
+            client.setOption(StandardSocketOptions.SO_LINGER, 0);
+            server.setOption(StandardSocketOptions.SO_LINGER, 0);
+        } catch (IOException e) {
+            // Already closed by the other end.
+        }
+        close();
+    }
+
+    private void close() {
+        try (client;
+                server) {
+            clientKey.cancel();
+            serverKey.cancel();
+        } catch (IOException e) {
+            log.debug("event=proxy-close-failed target={} error={}", target, e.toString());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A directory that is deleted at close; at the exit of the JVM if nobody closed it. Thread-safe. */
+final class TempDir implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(TempDir.class);
+    private static final Set<Path> open = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> List.copyOf(open).forEach(TempDir::delete), "mortise-tempdir-exit"));
+    }
+
+    private final Path path;
+
+    private TempDir(Path path) {
+        this.path = path;
+    }
+
+    static TempDir create(String prefix) {
+        try {
+            Path path = Files.createTempDirectory("mortise-" + prefix + "-");
+            open.add(path);
+            return new TempDir(path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    @Override
+    public void close() {
+        delete(path);
+    }
+
+    /** Deletes the tree; a server that is just ending may still be writing into it, so it tries more than once. */
+    static void delete(Path root) {
+        IOException last = null;
+        for (int attempt = 0; attempt < 5; attempt++) {
+            try (Stream<Path> tree = Files.walk(root)) {
+                for (Path file : tree.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.deleteIfExists(file);
+                }
+                open.remove(root);
+                return;
+            } catch (NoSuchFileException e) {
+                open.remove(root);
+                return;
+            } catch (IOException | UncheckedIOException e) {
+                last = e instanceof UncheckedIOException u ? u.getCause() : (IOException) e;
+            }
+        }
+        log.warn("event=tempdir-left path={} error={}", root, String.valueOf(last));
+    }
+}
