@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Polls for a condition that no callback announces. */
-final class Await {
+public final class Await {
     private static final long PAUSE_NANOS = 5_000_000;
 
     private Await() {}
@@ -17,14 +17,14 @@ final class Await {
      * @throws IllegalStateException if it does not hold within {@code limit}, or if the thread is interrupted (the
      *     interrupt flag stays set)
      */
-    static void until(String what, Duration limit, BooleanSupplier condition) {
+    public static void until(String what, Duration limit, BooleanSupplier condition) {
         if (!holdsWithin(limit, condition)) {
             throw new IllegalStateException("Waited " + limit + " in vain until " + what);
         }
     }
 
     /** True once {@code condition} holds, false if it does not within {@code limit} or the thread is interrupted. */
-    static boolean holdsWithin(Duration limit, BooleanSupplier condition) {
+    public static boolean holdsWithin(Duration limit, BooleanSupplier condition) {
         long start = System.nanoTime();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - start > limit.toNanos()

@@ -77,6 +77,11 @@ public final class ChildJvm implements AutoCloseable {
         return output.awaitLine(line -> true, limit);
     }
 
+    /** What the child said last, on either stream: for an error message. */
+    public String lastLines() {
+        return output.lastLines();
+    }
+
     /** Writes one line to the child's standard input. */
     public synchronized void writeLine(String line) {
         try {

@@ -25,13 +25,14 @@ final class ChildOutput implements AutoCloseable {
     private final Process process;
     private final Deque<String> unread = new ArrayDeque<>();
     private final Deque<String> tail = new ArrayDeque<>();
-    private boolean ended;
+    // The end is the end of both, so that an error message has what the child said last.
+    private int openStreams = 2;
 
     ChildOutput(Process process, String name) {
         this.process = process;
         this.name = name;
-        drain(process.getInputStream(), "out", this::addLine, this::end);
-        drain(process.getErrorStream(), "err", this::addTail, () -> {});
+        drain(process.getInputStream(), "out", this::addLine);
+        drain(process.getErrorStream(), "err", this::addTail);
     }
 
     synchronized String awaitLine(Predicate<String> matches, Duration limit) {
@@ -44,6 +45,7 @@ final class ChildOutput implements AutoCloseable {
                     }
                 }
                 long leftMillis = limit.minusNanos(System.nanoTime() - start).toMillis();
+                boolean ended = openStreams == 0;
                 if (ended || leftMillis <= 0) {
                     throw new IllegalStateException(name + (ended ? " ended" : " printed no such line within " + limit)
                             + "; its last lines: " + tail);
@@ -54,6 +56,11 @@ final class ChildOutput implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while waiting for a line of " + name, e);
         }
+    }
+
+    /** The last lines of both streams, for an error message. */
+    synchronized String lastLines() {
+        return String.join("\n", tail);
     }
 
     private synchronized void addLine(String line) {
@@ -74,11 +81,11 @@ final class ChildOutput implements AutoCloseable {
     }
 
     private synchronized void end() {
-        ended = true;
+        openStreams--;
         notifyAll();
     }
 
-    private void drain(InputStream stream, String label, Consumer<String> onLine, Runnable atEnd) {
+    private void drain(InputStream stream, String label, Consumer<String> onLine) {
         Thread thread = new Thread(
                 () -> {
                     try (BufferedReader in =
@@ -89,7 +96,7 @@ final class ChildOutput implements AutoCloseable {
                     } catch (IOException e) {
                         // Closed by close(): nothing more to read.
                     } finally {
-                        atEnd.run();
+                        end();
                     }
                 },
                 name + "-" + label);

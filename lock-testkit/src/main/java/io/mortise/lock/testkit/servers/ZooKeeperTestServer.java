@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,9 +34,14 @@ public final class ZooKeeperTestServer implements AutoCloseable {
 
     private ZooKeeperTestServer(ZooKeeperServerOptions options) {
         this.options = options;
-        RunningZooKeeper first = launch(0);
-        this.running = first;
-        this.port = first.port();
+        try {
+            RunningZooKeeper first = launch(0);
+            this.running = first;
+            this.port = first.port();
+        } catch (RuntimeException e) {
+            dir.close();
+            throw e;
+        }
     }
 
     /** Starts a server with {@link ZooKeeperServerOptions#defaults()}; it serves when this returns. */
@@ -66,11 +72,15 @@ public final class ZooKeeperTestServer implements AutoCloseable {
      */
     public void expireSession(long sessionId) {
         ZooKeeperServer server = server();
+        ZKDatabase data = server.getZKDatabase();
+        Set<String> ephemerals = data.getEphemerals(sessionId);
         server.closeSession(sessionId);
+        // The server forgets a session first and deletes its nodes one by one after that.
         Await.until(
                 "session 0x" + Long.toHexString(sessionId) + " is gone",
                 EXPIRY_LIMIT,
-                () -> !server.getZKDatabase().getSessions().contains(sessionId));
+                () -> !data.getSessionWithTimeOuts().containsKey(sessionId)
+                        && ephemerals.stream().allMatch(path -> data.getNode(path) == null));
     }
 
     /** Stops serving; clients are disconnected. Data, sessions and ephemerals are kept for {@link #restart()}. */
@@ -130,7 +140,7 @@ public final class ZooKeeperTestServer implements AutoCloseable {
 
     /** The ids of all sessions, also of those whose client is disconnected at the moment. */
     public Set<Long> sessions() {
-        return new TreeSet<>(server().getZKDatabase().getSessions());
+        return new TreeSet<>(server().getZKDatabase().getSessionWithTimeOuts().keySet());
     }
 
     /** Stops the server and deletes its data; idempotent. */
@@ -154,7 +164,6 @@ public final class ZooKeeperTestServer implements AutoCloseable {
             log.info("event=zookeeper-started port={} dir={}", launched.port(), dir.path());
             return launched;
         } catch (IOException e) {
-            dir.close();
             throw new UncheckedIOException(e);
         }
     }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.LossReason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** The operator's view of a {@link MemoryStore}, over the same line as all else. A cursor is the last name of its page. */
+record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockAdmin {
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return connection.send("status of lock \"" + name + "\"", () -> store.status(name));
+    }
+
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        return connection.send("list of locks", () -> {
+            List<LockStatus> found = store.list(prefix, limit, cursor.orElse(""));
+            return new Page(
+                    found,
+                    found.size() < limit
+                            ? Optional.empty()
+                            : Optional.of(found.get(limit - 1).name()));
+        });
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        LossReason reason = new LossReason(LossReason.Kind.REMOVED, "an operator released it");
+        return connection.send("forced release of lock \"" + name + "\"", () -> store.take(name, seen, reason));
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        return connection.send("diagnosis", () -> {
+            List<Finding> findings = new ArrayList<>();
+            findings.add(new Finding(
+                    Finding.Severity.INFO,
+                    "locks in memory exclude nobody outside this JVM",
+                    "choose another backend where several processes share the locks"));
+            if (connection.faulty()) {
+                findings.add(new Finding(
+                        Finding.Severity.WARNING, "scripted faults are active", "end them with MemoryFaults.heal()"));
+            }
+            return findings;
+        });
+    }
+}

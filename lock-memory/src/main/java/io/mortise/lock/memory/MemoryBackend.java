@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+/** One client's connection to a {@link MemoryStore}: every message passes the faults, in order. */
+final class MemoryBackend implements LockBackend {
+    /** How long a grant lasts unless the application says otherwise. */
+    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
+
+    private static final Set<Capability> CAPABILITIES = Set.copyOf(EnumSet.of(
+            Capability.FENCING,
+            Capability.FAIR,
+            Capability.PUSH,
+            Capability.CRASH_RELEASE,
+            Capability.PER_LOCK_LEASE,
+            Capability.HOLDER_INFO,
+            Capability.LIST));
+
+    private final MemoryStore store;
+    private final MemoryFaults faults;
+    private final BackendContext context;
+    private volatile boolean closed;
+
+    MemoryBackend(MemoryStore store, MemoryFaults faults, BackendContext context) {
+        if (faults.silent() || store.faults().silent()) {
+            throw new BackendUnavailableException(store.endpoint() + " does not answer: a scripted fault");
+        }
+        this.store = store;
+        this.faults = faults;
+        this.context = context;
+    }
+
+    @Override
+    public String endpoints() {
+        return store.endpoint();
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return CAPABILITIES;
+    }
+
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        return asked.orElse(DEFAULT_LEASE);
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return true;
+    }
+
+    @Override
+    public Ticket enqueue(LockRequest request, Waiter waiter) {
+        return new MemoryTicket(this, store, new Place(request, this, waiter));
+    }
+
+    @Override
+    public void renew(List<Liveness> due) {
+        List<Place> places =
+                due.stream().map(liveness -> ((Place.Grant) liveness).place).toList();
+        long sent = clock().nanoTime();
+        send("renewal of " + due.size() + " leases", () -> store.renew(places)).whenComplete((gone, failure) -> {
+            for (Liveness liveness : due) {
+                Place place = ((Place.Grant) liveness).place;
+                if (failure != null) {
+                    liveness.unknown(failure);
+                } else if (gone.contains(place)) {
+                    liveness.lost(new LossReason(LossReason.Kind.REMOVED, "the store no longer has the grant"));
+                } else {
+                    liveness.extend(LockClock.deadline(sent, place.lease));
+                }
+            }
+        });
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return Optional.of(new MemoryAdmin(this, store));
+    }
+
+    boolean faulty() {
+        return faults.active() || store.faults().active();
+    }
+
+    LockClock clock() {
+        return context.clock();
+    }
+
+    /** A request to the store and its answer, as far as the faults let them through. */
+    <T> CompletionStage<T> send(String what, Supplier<T> execute) {
+        String asked = what + " at " + store.endpoint();
+        MemoryFaults.Fate fate = faults.next().worse(store.faults().next());
+        if (fate == MemoryFaults.Fate.REFUSED || closed) {
+            return CompletableFuture.failedFuture(new BackendUnavailableException(
+                    asked + ": " + (closed ? "closed" : "refused by a scripted fault")));
+        }
+        CompletableFuture<T> reply = new CompletableFuture<>();
+        if (fate != MemoryFaults.Fate.REQUEST_LOST) {
+            pass(() -> {
+                if (closed) {
+                    return; // what still lay on the line when the connection ended
+                }
+                T answer = execute.get();
+                if (fate != MemoryFaults.Fate.REPLY_LOST) {
+                    later(faults.delay().plus(store.faults().delay()), () -> pass(() -> reply.complete(answer)));
+                }
+            });
+        }
+        return reply.isDone() ? reply : context.timed(asked, reply);
+    }
+
+    /** From the store to a waiter. */
+    void push(boolean hint, Runnable message) {
+        if (!hint || !(faults.losesHints() || store.faults().losesHints())) {
+            pass(message);
+        }
+    }
+
+    private void pass(Runnable message) {
+        faults.pass(() -> store.faults().pass(message));
+    }
+
+    private void later(Duration delay, Runnable task) {
+        if (delay.isZero()) {
+            task.run();
+        } else {
+            clock().schedule(delay, task);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            pass(() -> store.leave(this));
+        }
+    }
+}

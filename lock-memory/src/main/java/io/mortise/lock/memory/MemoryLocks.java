@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClients;
+import java.util.function.Function;
+
+/**
+ * The typed way in: clients of a {@link MemoryStore} that the application has in hand. Each client stands for a process of
+ * its own. On a store with a {@linkplain MemoryStore#create(io.mortise.lock.spi.LockClock) hand-cranked clock} time stands
+ * still until the test moves it:
+ *
+ * <pre>{@code
+ * ManualClock clock = new ManualClock();
+ * MemoryStore store = MemoryStore.create(clock);
+ * LockClient locks = MemoryLocks.connect(store, ClientOptions.defaults().callbackExecutor(Runnable::run));
+ * Lease lease = locks.named("job").acquire();
+ * store.faults().freeze();              // the store falls silent
+ * clock.advance(Duration.ofSeconds(31)); // no sleep
+ * assert !lease.isHeld();
+ * }</pre>
+ */
+public final class MemoryLocks {
+    private MemoryLocks() {}
+
+    /** A client whose only faults are those of the store. */
+    public static LockClient connect(MemoryStore store, ClientOptions options) {
+        return connect(store, options, store.faultsOfOne());
+    }
+
+    /**
+     * A client with faults of its own beside those of the store: to cut one process off while others go on.
+     *
+     * @param faults from {@link MemoryStore#faultsOfOne()} of the same store
+     * @throws io.mortise.lock.BackendUnavailableException if the faults refuse or freeze already; at once, without waiting
+     *     for the connect timeout
+     */
+    public static LockClient connect(MemoryStore store, ClientOptions options, MemoryFaults faults) {
+        Function<BackendContext, LockBackend> open = context -> new MemoryBackend(store, faults, context);
+        return store.clock()
+                .map(clock -> LockClients.over(open, options, clock))
+                .orElseGet(() -> LockClients.over(open, options));
+    }
+}

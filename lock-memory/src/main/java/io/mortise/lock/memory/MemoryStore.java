@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.LockClock;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock store inside this JVM: one queue per lock, first come first served (S12), tokens that rise over all its locks (S3),
+ * leases that end by its clock. A release grants to the next waiter in the same step. Thread-safe, has no threads and sets
+ * no timers of its own: waiters ask again in time to see a lease end.
+ */
+public final class MemoryStore {
+    /** A waiter that lost its hint asks again after this. */
+    private static final Duration FALLBACK = Duration.ofSeconds(5);
+
+    /** A waiter that has not asked for so long is dead, and is passed over. */
+    private static final Duration PATIENCE = FALLBACK.multipliedBy(3);
+
+    private static final int SWEEP_FLOOR = 64;
+
+    private static final Map<String, WeakReference<MemoryStore>> NAMED = new HashMap<>(); // guarded by itself
+
+    /** Of all named stores: a store that was collected and made anew does not begin again at 1. */
+    private static final AtomicLong NAMED_TOKENS = new AtomicLong();
+
+    private final String endpoint;
+    private final @Nullable LockClock clock;
+    private final AtomicLong tokens;
+    private final MemoryFaults faults = new MemoryFaults(this);
+    private final Object monitor = new Object();
+    private final TreeMap<String, Line> lines = new TreeMap<>(); // guarded by monitor
+    private int sweepAt = SWEEP_FLOOR; // guarded by monitor
+
+    /** One lock: a line exists while somebody holds it, and nobody waits where nobody holds. */
+    private static final class Line {
+        private Place holder;
+        private final Set<Place> queue = new LinkedHashSet<>();
+
+        Line(Place holder) {
+            this.holder = holder;
+        }
+    }
+
+    private MemoryStore(String endpoint, @Nullable LockClock clock, AtomicLong tokens) {
+        this.endpoint = endpoint;
+        this.clock = clock;
+        this.tokens = tokens;
+    }
+
+    /** A private store on the system's clock. Its first token is 1. */
+    public static MemoryStore create() {
+        return new MemoryStore("memory (private)", null, new AtomicLong());
+    }
+
+    /**
+     * A private store on the given clock, such as {@link io.mortise.lock.spi.ManualClock}, which its clients share. Its first
+     * token is 1.
+     */
+    public static MemoryStore create(LockClock clock) {
+        return new MemoryStore("memory (private)", clock, new AtomicLong());
+    }
+
+    /**
+     * The store that {@code memory:NAME} means. It lives as long as anything refers to it: a client that was opened on it,
+     * a lease, the application. After that the garbage collector takes it, with what was left in it; tokens go on rising.
+     */
+    public static MemoryStore named(String name) {
+        synchronized (NAMED) {
+            NAMED.values().removeIf(reference -> reference.refersTo(null));
+            WeakReference<MemoryStore> reference = NAMED.get(name);
+            MemoryStore known = reference == null ? null : reference.get();
+            if (known == null) {
+                known = new MemoryStore("memory:" + name, null, NAMED_TOKENS);
+                NAMED.put(name, new WeakReference<>(known));
+            }
+            return known;
+        }
+    }
+
+    /** Faults that all clients of this store meet. */
+    public MemoryFaults faults() {
+        return faults;
+    }
+
+    /** Faults for one client, to be given to {@link MemoryLocks#connect(MemoryStore, io.mortise.lock.ClientOptions, MemoryFaults)}. */
+    public MemoryFaults faultsOfOne() {
+        return new MemoryFaults(this);
+    }
+
+    Optional<LockClock> clock() {
+        return Optional.ofNullable(clock);
+    }
+
+    long now() {
+        return clock == null ? System.nanoTime() : clock.nanoTime();
+    }
+
+    String endpoint() {
+        return endpoint;
+    }
+
+    /** Grants, queues or refuses; asked again, answers how it stands. */
+    Attempt ask(Place place) {
+        List<Runnable> pushes = new ArrayList<>();
+        Attempt answer;
+        synchronized (monitor) {
+            place.lastAsked = now();
+            Line line = current(place.name, pushes);
+            if (place.state == Place.State.NEW) {
+                if (line == null) {
+                    sweepSometimes(pushes);
+                    lines.put(place.name, new Line(place));
+                    grant(place);
+                } else if (place.mayWait) {
+                    line.queue.add(place);
+                    place.state = Place.State.QUEUED;
+                }
+            }
+            answer = switch (place.state) {
+                case GRANTED -> new Attempt.Granted(place.token, Objects.requireNonNull(place.grant));
+                case NEW, QUEUED -> new Attempt.Waiting(untilWorthAsking(place));
+                case OVER -> new Attempt.Displaced("the store took the place away");
+                case ENDED -> new Attempt.Displaced("withdrawn");
+            };
+        }
+        pushes.forEach(Runnable::run);
+        return answer;
+    }
+
+    /** A lost hint must not cost the waiter a grant that was made to it, nor a dead holder's lease be overlooked. */
+    private Duration untilWorthAsking(Place place) {
+        Line line = lines.get(place.name);
+        long left = line == null ? 0 : line.holder.expiresAt - now();
+        return Duration.ofNanos(Math.max(0, Math.min(left, Math.min(FALLBACK.toNanos(), place.lease.toNanos() / 3))));
+    }
+
+    /** Removes what a place has. Whether something was there. */
+    boolean end(Place place) {
+        List<Runnable> pushes = new ArrayList<>();
+        boolean wasThere = false;
+        synchronized (monitor) {
+            Line line = current(place.name, pushes);
+            if (line != null && place.state == Place.State.QUEUED) {
+                wasThere = line.queue.remove(place);
+            } else if (line != null && place.state == Place.State.GRANTED) {
+                wasThere = true;
+                handOn(line, pushes);
+            }
+            place.state = Place.State.ENDED; // also defeats an attempt that executes later (S8)
+        }
+        pushes.forEach(Runnable::run);
+        return wasThere;
+    }
+
+    /** Extends what still stands. Returns those that do not. */
+    Set<Place> renew(List<Place> places) {
+        Set<Place> gone = new LinkedHashSet<>();
+        List<Runnable> pushes = new ArrayList<>();
+        synchronized (monitor) {
+            for (Place place : places) {
+                current(place.name, pushes);
+                if (place.state == Place.State.GRANTED) {
+                    place.expiresAt = now() + place.lease.toNanos();
+                } else {
+                    gone.add(place);
+                }
+            }
+        }
+        pushes.forEach(Runnable::run);
+        return gone;
+    }
+
+    /** A connection ended: its waiters leave; its grants stay until their leases end, as those of a crashed process. */
+    void leave(MemoryBackend connection) {
+        synchronized (monitor) {
+            for (Line line : lines.values()) {
+                line.queue.removeIf(place -> place.connection == connection);
+            }
+        }
+    }
+
+    /**
+     * Takes the lock away from its holder.
+     *
+     * @param seen only if the holder is exactly this one; null: whoever it is
+     * @param reason what the holder is told at once; null: nothing
+     */
+    boolean take(String name, @Nullable LockHolder seen, @Nullable LossReason reason) {
+        List<Runnable> pushes = new ArrayList<>();
+        boolean taken = false;
+        synchronized (monitor) {
+            Line line = current(name, pushes);
+            if (line != null && (seen == null || line.holder.holder().equals(seen))) {
+                taken = true;
+                Place holder = line.holder;
+                holder.state = Place.State.OVER;
+                if (reason != null) {
+                    pushes.add(holder.lost(reason)); // before the next holder hears of its grant
+                }
+                handOn(line, pushes);
+            }
+        }
+        pushes.forEach(Runnable::run);
+        return taken;
+    }
+
+    LockStatus status(String name) {
+        List<Runnable> pushes = new ArrayList<>();
+        LockStatus status;
+        synchronized (monitor) {
+            status = status(name, current(name, pushes));
+        }
+        pushes.forEach(Runnable::run);
+        return status;
+    }
+
+    /** Locks whose name begins so, in the order of their names, strictly after a name. At most {@code limit}. */
+    List<LockStatus> list(String prefix, int limit, String after) {
+        List<Runnable> pushes = new ArrayList<>();
+        List<LockStatus> found = new ArrayList<>();
+        synchronized (monitor) {
+            String from = after.compareTo(prefix) > 0 ? after : prefix;
+            for (String name :
+                    List.copyOf(lines.tailMap(from, !from.equals(after)).keySet())) {
+                if (!name.startsWith(prefix) || found.size() == limit) {
+                    break;
+                }
+                Line line = current(name, pushes);
+                if (line != null) {
+                    found.add(status(name, line));
+                }
+            }
+        }
+        pushes.forEach(Runnable::run);
+        return found;
+    }
+
+    private static LockStatus status(String name, @Nullable Line line) {
+        return line == null
+                ? new LockStatus(name, List.of(), List.of())
+                : new LockStatus(
+                        name,
+                        List.of(line.holder.holder()),
+                        line.queue.stream().map(Place::holder).toList());
+    }
+
+    /** The line after a lease that is over has ended. */
+    private @Nullable Line current(String name, List<Runnable> pushes) {
+        Line line = lines.get(name);
+        if (line != null && line.holder.expiresAt - now() <= 0) {
+            line.holder.state = Place.State.OVER;
+            handOn(line, pushes);
+        }
+        return lines.get(name);
+    }
+
+    private void handOn(Line line, List<Runnable> pushes) {
+        String name = line.holder.name;
+        while (!line.queue.isEmpty()) {
+            Place next = line.queue.iterator().next();
+            line.queue.remove(next);
+            pushes.add(next.wake());
+            if (now() - next.lastAsked <= PATIENCE.toNanos()) {
+                line.holder = next;
+                grant(next);
+                return;
+            }
+            next.state = Place.State.OVER;
+        }
+        lines.remove(name);
+    }
+
+    private void grant(Place place) {
+        long now = now();
+        place.state = Place.State.GRANTED;
+        place.token = tokens.incrementAndGet();
+        place.expiresAt = now + place.lease.toNanos();
+        place.grant = new Place.Grant(place, now);
+    }
+
+    /** Drops leases that are over and that nobody has asked about, at a cost that does not grow per grant (S17). */
+    private void sweepSometimes(List<Runnable> pushes) {
+        if (lines.size() >= sweepAt) {
+            List.copyOf(lines.keySet()).forEach(name -> current(name, pushes));
+            sweepAt = Math.max(SWEEP_FLOOR, 2 * lines.size());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return endpoint;
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The reference backend, inside one JVM: the test double for applications. */
+module io.mortise.lock.memory {
+    requires transitive io.mortise.lock;
+    requires static transitive org.jspecify;
+
+    exports io.mortise.lock.memory;
+
+    provides io.mortise.lock.spi.LockProvider with
+            io.mortise.lock.memory.MemoryProvider;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.ManualClock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Each scripted fault, on a hand-cranked clock: what it does, and that nothing is left of it after it has healed. */
+class MemoryFaultsTest {
+    private static final ClientOptions DIRECT = ClientOptions.defaults().callbackExecutor(Runnable::run);
+    private static final Duration REQUEST = DIRECT.requestTimeout();
+
+    private final ManualClock clock = new ManualClock();
+    private final MemoryStore store = MemoryStore.create(clock);
+    private final MemoryFaults faults = store.faults();
+    private final LockClient a = MemoryLocks.connect(store, DIRECT);
+    private final LockClient b = MemoryLocks.connect(store, DIRECT);
+
+    @AfterEach
+    void nothingIsLeft() {
+        faults.heal();
+        a.close();
+        b.close();
+        clock.advance(REQUEST); // deadlines of requests that were never answered
+        assertThat(store.list("", 100, "")).as("locks left in the store").isEmpty();
+        assertThat(clock.timers()).as("timers left by closed clients").isZero();
+    }
+
+    @Test
+    void refuseForAWhileFailsAtOnceAndNamesTheStore() throws Exception {
+        faults.refuse(Duration.ofSeconds(3));
+        assertThatThrownBy(() -> a.named("x").tryAcquire())
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("memory (private)");
+        assertThatThrownBy(() -> MemoryLocks.connect(store, DIRECT)).isInstanceOf(BackendUnavailableException.class);
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(a.named("x").tryAcquire().orElseThrow().release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void refusalInsideABoundedWaitIsRetried() {
+        faults.refuse(Duration.ofSeconds(3));
+        CompletableFuture<Optional<Lease>> waiting = a.named("x").tryAcquireAsync(Duration.ofSeconds(10));
+        clock.advance(Duration.ofSeconds(5));
+        assertThat(waiting).isCompleted();
+        waiting.join().orElseThrow().close();
+    }
+
+    @Test
+    void aLostReplyIsAskedForAgainAndIsTheSameGrant() {
+        faults.dropNextReply();
+        CompletableFuture<Lease> acquiring = a.named("x").acquireAsync();
+        assertThat(acquiring).isNotDone();
+        assertThat(store.status("x").holders()).as("it was executed").hasSize(1);
+        clock.advance(REQUEST.plusSeconds(1));
+        Lease lease = acquiring.join();
+        assertThat(lease.fencingToken()).as("no second grant was made").isEqualTo(1);
+        assertThat(lease.remaining())
+                .as("counted from the first request")
+                .isLessThan(Duration.ofSeconds(30).minus(REQUEST));
+        lease.close();
+    }
+
+    @Test
+    void aGrantWhoseReplyWasLostIsWithdrawnWhenTheCallerIsGone() {
+        faults.dropNextReply();
+        CompletableFuture<Optional<Lease>> acquiring = a.named("x").tryAcquireAsync(Duration.ZERO);
+        clock.advance(REQUEST.plusSeconds(1));
+        assertThat(acquiring).isCompletedExceptionally();
+        assertThat(store.status("x").holders()).as("S8").isEmpty();
+    }
+
+    @Test
+    void aLostReleaseReplyIsUnknownThenSettled() throws Exception {
+        Lease lease = a.named("x").acquire();
+        faults.dropNextReply();
+        CompletableFuture<ReleaseOutcome> release = lease.releaseAsync();
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(release).isNotDone();
+        clock.advance(REQUEST.plusSeconds(1));
+        assertThat(release).isCompleted();
+        assertThat(release.join()).isIn(ReleaseOutcome.UNKNOWN, ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void aLostReleaseRequestIsRepeated() throws Exception {
+        Lease lease = a.named("x").acquire();
+        faults.dropNextRequest();
+        lease.releaseAsync();
+        assertThat(store.status("x").holders()).hasSize(1);
+        clock.advance(REQUEST.plusSeconds(1));
+        assertThat(store.status("x").holders()).isEmpty();
+    }
+
+    @Test
+    void delayedRepliesArriveLateAndTheDeadlineCountsFromTheSend() {
+        faults.delayReplies(Duration.ofSeconds(2));
+        CompletableFuture<Lease> acquiring = a.named("x").acquireAsync();
+        clock.advance(Duration.ofMillis(1999));
+        assertThat(acquiring).isNotDone();
+        clock.advance(Duration.ofMillis(1));
+        assertThat(acquiring).isCompleted();
+        assertThat(acquiring.join().remaining()).isLessThan(Duration.ofSeconds(28));
+        faults.heal();
+        acquiring.join().close();
+    }
+
+    @Test
+    void aLostHintCostsAtMostTheFallback() throws Exception {
+        Lease held = a.named("x").acquire();
+        CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
+        faults.loseHints();
+        held.close();
+        assertThat(waiting).isNotDone();
+        clock.advance(Duration.ofSeconds(6));
+        assertThat(waiting).isCompleted();
+        waiting.join().close();
+    }
+
+    @Test
+    void whatWasFrozenArrivesLateAndLeavesNothing() {
+        faults.freeze();
+        CompletableFuture<Optional<Lease>> acquiring = a.named("x").tryAcquireAsync(Duration.ofSeconds(1));
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(acquiring).as("S9, S15").isCompletedExceptionally();
+        faults.thaw();
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(store.status("x").holders())
+                .as("S8: the late acquire was withdrawn")
+                .isEmpty();
+    }
+
+    @Test
+    void anUnboundedWaitOnASilentStoreFailsAfterALease() {
+        faults.freeze();
+        CompletableFuture<Lease> acquiring = a.named("x").acquireAsync();
+        clock.advance(Duration.ofSeconds(29));
+        assertThat(acquiring).isNotDone();
+        clock.advance(Duration.ofSeconds(7));
+        assertThat(acquiring).as("S15").isCompletedExceptionally();
+    }
+
+    @Test
+    void expiryAndRemovalAreToldAtOnce() throws Exception {
+        Lease expired = a.named("x").acquire();
+        assertThat(faults.expire("x")).isTrue();
+        assertThat(reasonOf(expired)).isEqualTo(LossReason.Kind.EXPIRED);
+        Lease removed = a.named("x").acquire();
+        assertThat(faults.remove("x")).isTrue();
+        assertThat(reasonOf(removed)).isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(faults.remove("x")).as("nobody holds it").isFalse();
+        assertThat(removed.release()).isEqualTo(ReleaseOutcome.LOST);
+    }
+
+    @Test
+    void anUnnoticedExpiryMakesAStaleHolderThatTheTokenTellsApart() throws Exception {
+        Lease stale = a.named("x").acquire();
+        assertThat(faults.expireUnnoticed("x")).isTrue();
+        Lease fresh = b.named("x").acquire();
+        assertThat(stale.isHeld()).as("it believes until its next renewal").isTrue();
+        assertThat(fresh.fencingToken()).isGreaterThan(stale.fencingToken());
+        clock.advance(Duration.ofSeconds(10));
+        assertThat(stale.isHeld()).isFalse();
+        assertThat(fresh.isHeld()).isTrue();
+        assertThat(stale.release()).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(fresh.release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void closingOnASilentStoreIsBoundedAndTheLeaseRunsOut() throws Exception {
+        Lease held = a.named("x").acquire();
+        CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
+        faults.freeze();
+        clock.advance(Duration.ofSeconds(1));
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(a::close);
+        while (!closing.isDone()) {
+            clock.advance(Duration.ofMillis(10));
+            Thread.onSpinWait();
+        }
+        assertThat(reasonOf(held)).isNotNull();
+        faults.heal();
+        clock.advance(Duration.ofSeconds(40));
+        assertThat(waiting).isCompleted();
+        if (!waiting.isCompletedExceptionally()) {
+            waiting.join().close();
+        }
+    }
+
+    private static LossReason.Kind reasonOf(Lease lease) {
+        return lease.lost().toCompletableFuture().join().kind();
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * One backend with an empty namespace of its own in a real store, for one test: what a third party implements. The kit
+ * closes the clients that it opened, then this. Only {@link #open} must be written; what is left out is reported as not
+ * verified, never as passed.
+ */
+public interface BackendUnderTest extends AutoCloseable {
+    /**
+     * A new client with connections of its own, as another process would have, in the namespace of this test. Backends
+     * with sessions open it with the shortest session that the store allows, so that expiry does not take for ever.
+     */
+    LockClient open(ClientOptions options);
+
+    /**
+     * The longest that a lock of a client that fell silent stays taken, for leases of {@link #lease()}: lease or session,
+     * the store's expiry granularity, and 2 s (S11). Bounds waits of the tests that {@linkplain #faults() cut a line}.
+     */
+    default Duration takeoverWithin() {
+        return lease().plusSeconds(3);
+    }
+
+    /**
+     * How long a silent holder's grant lasts in these tests. Backends with PER_LOCK_LEASE are asked for it per lock; others
+     * return the session duration that {@link #open} sets. Default 2 s.
+     */
+    default Duration lease() {
+        return Duration.ofSeconds(2);
+    }
+
+    /** How to break the line between a client and the store; empty: the rules that need it are not verified. */
+    default Optional<Faults> faults() {
+        return Optional.empty();
+    }
+
+    /** Whether a thread belongs to a server that runs inside this JVM, so that it is no leak of the client's (S16). */
+    default boolean isServerThread(Thread thread) {
+        return false;
+    }
+
+    /** Removes the namespace and whatever was started for it. */
+    @Override
+    default void close() {}
+
+    /** Faults on the line of one client; other clients do not notice. */
+    interface Faults {
+        /**
+         * From now on nothing passes in either direction, and neither side is told: what a pulled cable does. Requests
+         * are answered by nobody.
+         */
+        void cut(LockClient client);
+
+        /** Ends {@link #cut}. What was under way may arrive late, as it can in a network. */
+        void heal(LockClient client);
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The front door: finds a real server for a test, or starts one. Close the endpoint when done. Thread-safe. */
+public final class TestServers {
+    private TestServers() {}
+
+    /**
+     * A ZooKeeper: the one that system property {@code mortise.test.zookeeper} or environment variable
+     * {@code MORTISE_TEST_ZOOKEEPER} names by its connect string; without either, a new {@link ZooKeeperTestServer}.
+     */
+    public static TestEndpoint zooKeeper() {
+        return given("zookeeper")
+                .map(connectString -> new TestEndpoint(connectString, false, () -> {}))
+                .orElseGet(() -> {
+                    ZooKeeperTestServer server = ZooKeeperTestServer.start();
+                    return new TestEndpoint(server.connectString(), true, server::close);
+                });
+    }
+
+    private static Optional<String> given(String store) {
+        return Stream.of(
+                        Optional.ofNullable(System.getProperty("mortise.test." + store)),
+                        Optional.ofNullable(System.getenv("MORTISE_TEST_" + store.toUpperCase(Locale.ROOT))))
+                .flatMap(Optional::stream)
+                .filter(value -> !value.isBlank())
+                .findFirst();
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ChildJvmTest {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    /** Says what it was given, echoes its input, and starts a server of its own when told to. */
+    static final class Echo {
+        public static void main(String[] args) throws InterruptedException {
+            StdinWatchdog.install(Echo::line, () -> {});
+            System.out.println("hello " + String.join(",", args) + " " + System.getProperty("colour"));
+            Thread.currentThread().join();
+        }
+
+        private static void line(String line) {
+            if (line.equals("server")) {
+                System.out.println("server " + ZooKeeperTestProcess.start().pid());
+            } else {
+                System.out.println("echo " + line);
+            }
+        }
+    }
+
+    /** Fails unless it gets a number. */
+    static final class Failing {
+        public static void main(String[] args) {
+            Integer.parseInt(args[0]);
+        }
+    }
+
+    private static ChildJvm echo() {
+        ChildJvm child = ChildJvm.start(Echo.class, Map.of("colour", "red"), List.of("a", "b c"));
+        assertThat(child.nextLine(LIMIT)).isEqualTo("hello a,b c red");
+        return child;
+    }
+
+    @Test
+    void child_getsArgumentsPropertiesAndInput() {
+        try (ChildJvm child = echo()) {
+            child.writeLine("one");
+            child.writeLine("two");
+            assertThat(child.awaitLine(line -> line.endsWith("two"), LIMIT)).isEqualTo("echo two");
+        }
+    }
+
+    @Test
+    void pause_stopsIt_andResumeLetsItGoOn() {
+        try (ChildJvm child = echo()) {
+            child.pause();
+            child.writeLine("one");
+            assertThatThrownBy(() -> child.nextLine(Duration.ofMillis(200))).isInstanceOf(IllegalStateException.class);
+            assertThat(child.isAlive()).isTrue();
+            child.resume();
+            assertThat(child.nextLine(LIMIT)).isEqualTo("echo one");
+        }
+    }
+
+    @Test
+    void kill_endsIt_evenPaused() {
+        try (ChildJvm child = echo()) {
+            child.pause();
+            child.kill();
+            assertThat(child.isAlive()).isFalse();
+            assertThat(child.awaitExit(LIMIT)).isEqualTo(128 + 9);
+        }
+    }
+
+    @Test
+    void watchdog_endsTheChild_whenItsInputEnds() {
+        try (ChildJvm child = echo()) {
+            child.closeStdin();
+            assertThat(child.awaitExit(LIMIT)).isZero();
+        }
+    }
+
+    @Test
+    void watchdog_leavesNoServer_whenItsParentIsKilled() throws Exception {
+        try (ChildJvm parent = echo()) {
+            parent.writeLine("server");
+            String line = parent.awaitLine(any -> any.startsWith("server "), LIMIT);
+            ProcessHandle server =
+                    ProcessHandle.of(Long.parseLong(line.substring(7))).orElseThrow();
+            parent.kill();
+            Await.until("the server is gone", LIMIT, () -> !server.isAlive());
+        }
+    }
+
+    @Test
+    void deadChild_isReportedWithItsLastLines() {
+        try (ChildJvm child = ChildJvm.start(Failing.class, Map.of(), List.of("no luck"))) {
+            assertThat(child.awaitExit(LIMIT)).isEqualTo(1);
+            assertThatThrownBy(() -> child.nextLine(LIMIT))
+                    .hasMessageContaining("ended")
+                    .hasMessageContaining("no luck");
+        }
+    }
+
+    @Test
+    void tempDir_isDeletedWithItsContent() throws Exception {
+        TempDir dir = TempDir.create("test");
+        Files.createDirectories(dir.path().resolve("a/b"));
+        Files.writeString(dir.path().resolve("a/b/c"), "x");
+        dir.close();
+        assertThat(dir.path()).doesNotExist();
+    }
+}

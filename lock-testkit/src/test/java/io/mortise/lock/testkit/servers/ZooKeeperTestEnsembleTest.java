@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import static io.mortise.lock.testkit.servers.Clients.LIMIT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class ZooKeeperTestEnsembleTest {
+    private static ZooKeeperTestEnsemble ensemble;
+
+    @BeforeAll
+    static void start() {
+        ensemble = ZooKeeperTestEnsemble.start(Duration.ofSeconds(3));
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    @Test
+    void isolatedFollower_keepsItsClient_whileTheMajorityExpiresIt() throws Exception {
+        int follower = ensemble.follower();
+        int leader = ensemble.leader();
+        try (ZooKeeper cutOff = Clients.connect(ensemble.connectString(follower), Duration.ofMillis(1200));
+                ZooKeeper majority = Clients.connect(ensemble.connectString(leader))) {
+            Clients.create(cutOff, "/mine", CreateMode.EPHEMERAL);
+            ensemble.isolate(follower);
+
+            Await.until("the majority has expired the session", LIMIT, () -> !Clients.exists(majority, "/mine"));
+            assertThat(cutOff.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+            assertThat(Clients.exists(cutOff, "/mine")).isTrue();
+            assertThat(ensemble.leader()).isEqualTo(leader);
+            Clients.create(majority, "/theirs", CreateMode.PERSISTENT);
+
+            Await.until(
+                    "the follower gives up",
+                    LIMIT,
+                    () -> ensemble.mode(follower).equals("none"));
+            ensemble.heal();
+            Await.until("the client knows", LIMIT, () -> cutOff.getState() == ZooKeeper.States.CLOSED);
+            ensemble.awaitServing(LIMIT);
+            assertThat(ensemble.leader()).isEqualTo(leader);
+        }
+    }
+
+    @Test
+    void isolatedLeader_isReplaced_andComesBack() {
+        int old = ensemble.leader();
+        ensemble.isolate(old);
+        Await.until(
+                "the others have elected",
+                LIMIT,
+                () -> ensemble.mode((old + 1) % 3).equals("leader")
+                        || ensemble.mode((old + 2) % 3).equals("leader"));
+        Await.until("the old one has given up", LIMIT, () -> ensemble.mode(old).equals("none"));
+        ensemble.heal();
+        ensemble.awaitServing(LIMIT);
+        assertThat(ensemble.mode(old)).isEqualTo("follower");
+    }
+
+    @Test
+    void killedNode_comesBack_andPausedOneToo() {
+        int follower = ensemble.follower();
+        ensemble.kill(follower);
+        assertThat(ensemble.mode(follower)).isEqualTo("none");
+        ensemble.restart(follower);
+        ensemble.awaitServing(LIMIT);
+
+        ensemble.pause(follower);
+        assertThat(ensemble.mode(follower)).isEqualTo("none");
+        ensemble.resume(follower);
+        ensemble.awaitServing(LIMIT);
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.OwnerRecord;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooDefs;
+
+/** The operator's view: reads the queues as they stand. */
+final class ZkAdmin implements LockAdmin {
+    private static final int PIPELINED = 100;
+
+    private final ZkBackend backend;
+    private final ZooKeeperOptions options;
+
+    ZkAdmin(ZkBackend backend, ZooKeeperOptions options) {
+        this.backend = backend;
+        this.options = options;
+    }
+
+    /** One that stands in line, and the node behind it. */
+    private record InLine(String path, LockHolder holder) {}
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return ask("status of lock \"" + name + "\"", calls -> status(calls, name));
+    }
+
+    private CompletionStage<LockStatus> status(ZkCalls calls, String name) {
+        return line(calls, name).thenApply(line -> {
+            List<LockHolder> holders = line.stream().map(InLine::holder).toList();
+            int held = Math.min(1, holders.size());
+            return new LockStatus(name, holders.subList(0, held), holders.subList(held, holders.size()));
+        });
+    }
+
+    private CompletionStage<List<InLine>> line(ZkCalls calls, String name) {
+        String lockNode = backend.paths().lockNode(new LockName(name));
+        return children(calls, lockNode).thenCompose(children -> {
+            CompletionStage<List<InLine>> found = CompletableFuture.completedFuture(new ArrayList<>());
+            for (Contender contender : Contender.inLine(children, Optional.empty())) {
+                String path = lockNode + "/" + contender.node();
+                CompletionStage<Optional<InLine>> one = read(calls, path);
+                found = found.thenCombine(one, (list, next) -> {
+                    next.ifPresent(list::add);
+                    return list;
+                });
+            }
+            return found;
+        });
+    }
+
+    /** Empty: it left meanwhile. */
+    private static CompletionStage<Optional<InLine>> read(ZkCalls calls, String path) {
+        return calls.data(path)
+                .thenApply(content -> Optional.of(new InLine(
+                        path,
+                        OwnerRecord.parse(
+                                content.text(), OptionalLong.of(content.stat().getCzxid())))))
+                .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
+                        ? CompletableFuture.completedFuture(Optional.empty())
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    private static CompletionStage<List<String>> children(ZkCalls calls, String path) {
+        return calls.children(path)
+                .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
+                        ? CompletableFuture.completedFuture(List.of())
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /** In the order of names; the cursor is the last name of the page before. */
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        return ask(
+                "list of locks",
+                calls -> children(calls, backend.paths().base()).thenCompose(nodes -> {
+                    TreeMap<String, String> names = new TreeMap<>();
+                    for (String node : nodes) {
+                        LockPaths.lockName(node)
+                                .filter(name -> name.startsWith(prefix))
+                                .ifPresent(name -> names.put(name, node));
+                    }
+                    Map<String, String> rest = cursor.isPresent() ? names.tailMap(cursor.get(), false) : names;
+                    return fill(calls, List.copyOf(rest.keySet()), 0, limit, new ArrayList<>());
+                }));
+    }
+
+    /** Lock nodes stay for a while after the last contender left: only held ones count. */
+    private CompletionStage<Page> fill(ZkCalls calls, List<String> names, int from, int limit, List<LockStatus> page) {
+        if (page.size() == limit || from == names.size()) {
+            boolean more = from < names.size();
+            Optional<String> next = more ? Optional.of(page.get(page.size() - 1).name()) : Optional.empty();
+            return CompletableFuture.completedFuture(new Page(page, next));
+        }
+        int until = Math.min(names.size(), from + Math.min(PIPELINED, limit - page.size()));
+        CompletionStage<List<LockStatus>> batch = CompletableFuture.completedFuture(page);
+        for (String name : names.subList(from, until)) {
+            batch = batch.thenCombine(status(calls, name), (list, status) -> {
+                if (!status.holders().isEmpty()) {
+                    list.add(status);
+                }
+                return list;
+            });
+        }
+        return batch.thenCompose(list -> fill(calls, names, until, limit, list));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        return ask(
+                "forced release of lock \"" + name + "\"",
+                calls -> line(calls, name)
+                        .thenCompose(line -> line.isEmpty() || !same(line.get(0).holder(), seen)
+                                ? CompletableFuture.completedFuture(false)
+                                : calls.delete(line.get(0)
+                                        .path()))); // the name of a node is never used again: only that grant goes
+    }
+
+    private static boolean same(LockHolder holds, LockHolder seen) {
+        return holds.token().equals(seen.token()) && holds.raw().equals(seen.raw());
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        return ask(
+                "diagnosis",
+                calls -> calls.data(ZooDefs.CONFIG_NODE)
+                        .thenApply(content -> content.text())
+                        .exceptionally(failure -> "")
+                        .thenApply(this::findings));
+    }
+
+    private List<Finding> findings(String config) {
+        List<Finding> findings = new ArrayList<>();
+        long voters = config.lines()
+                .filter(line -> line.startsWith("server.") && !line.contains(":observer"))
+                .count();
+        if (voters < 3) {
+            findings.add(new Finding(
+                    Finding.Severity.WARNING,
+                    voters == 0 ? "a standalone server" : "an ensemble of " + voters + " voting servers",
+                    "run three or more: with fewer, one failure stops all locks"));
+        }
+        if (options.openToAll()) {
+            findings.add(new Finding(
+                    Finding.Severity.WARNING,
+                    "the nodes of locks are open to everyone",
+                    "set credentials and an ACL: whoever reaches the servers can take or forge locks"));
+        }
+        Duration granted = backend.leaseDuration(Optional.empty());
+        if (options.supplier().isEmpty() && !granted.equals(options.sessionTimeout())) {
+            findings.add(new Finding(
+                    Finding.Severity.INFO,
+                    "the server made the session timeout " + granted + " of the " + options.sessionTimeout()
+                            + " asked for",
+                    "set minSessionTimeout and maxSessionTimeout of the servers if that is not what you want"));
+        }
+        return findings;
+    }
+
+    private <T> CompletionStage<T> ask(String what, Function<ZkCalls, CompletionStage<T>> request) {
+        ZkSession session = backend.session();
+        CompletionStage<T> answer = session.ready().thenCompose(liveness -> request.apply(session.calls()));
+        return backend.timed(what, answer)
+                .exceptionallyCompose(
+                        failure -> CompletableFuture.failedFuture(ZkFailure.of(failure, what, backend.endpoints())));
+    }
+}

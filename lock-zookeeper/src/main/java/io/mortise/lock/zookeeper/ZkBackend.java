@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One session at a time, made anew for the next acquire when the last one is over. */
+final class ZkBackend implements LockBackend {
+    private static final Logger log = LoggerFactory.getLogger(ZkBackend.class);
+    private static final AtomicBoolean warnedOfOpenAcl = new AtomicBoolean();
+
+    private final ZooKeeperOptions options;
+    private final BackendContext context;
+    private final LockPaths paths;
+
+    @GuardedBy("this")
+    private @Nullable ZkSession session;
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    private ZkBackend(ZooKeeperOptions options, BackendContext context) {
+        this.options = options;
+        this.context = context;
+        this.paths = new LockPaths(options.basePath());
+    }
+
+    static ZkBackend open(ZooKeeperOptions options, BackendContext context) {
+        ZkBackend backend = new ZkBackend(options, context);
+        try {
+            backend.firstContact();
+        } catch (RuntimeException | Error e) {
+            backend.close();
+            throw e;
+        }
+        if (options.openToAll() && warnedOfOpenAcl.compareAndSet(false, true)) {
+            log.warn(
+                    "event=open-acl endpoints={} hint=\"anyone who reaches the servers can take or forge these locks\"",
+                    backend.endpoints());
+        }
+        return backend;
+    }
+
+    private void firstContact() {
+        ZkSession first = session();
+        Duration limit = context.connectTimeout();
+        CompletableFuture<?> contact =
+                first.ready().thenCompose(liveness -> check(first)).toCompletableFuture();
+        try {
+            contact.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new BackendUnavailableException(
+                    "no answer from " + endpoints() + " in " + limit.toMillis() + " ms", e);
+        } catch (ExecutionException e) {
+            throw ZkFailure.of(e, "connect", endpoints());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
+        }
+    }
+
+    /** What can be known before the first lock: the chroot exists, and we may read under the base path. */
+    private CompletionStage<Boolean> check(ZkSession first) {
+        CompletableFuture<Boolean> root = first.calls().data("/").handle((content, failure) -> {
+            if (failure != null && ZkFailure.is(failure, Code.NONODE)) {
+                throw new BackendRefusedException("the chroot of " + endpoints() + " does not exist: create it first");
+            }
+            return true;
+        });
+        CompletableFuture<Boolean> base = first.calls().data(paths.base()).handle((content, failure) -> {
+            if (failure != null && ZkFailure.is(failure, Code.NOAUTH)) {
+                throw ZkFailure.of(failure, "reading the base path", endpoints());
+            }
+            return true;
+        });
+        return root.thenCombine(base, (rootIs, baseIs) -> true);
+    }
+
+    /** The session for new tickets; does not wait for its connection. */
+    synchronized ZkSession session() {
+        if (closed) {
+            throw new ClientClosedException("the client is closed");
+        }
+        if (session == null || session.isOver()) {
+            session = ZkSession.start(options, endpoints(), context);
+        }
+        return session;
+    }
+
+    private synchronized Optional<ZkSession> current() {
+        return Optional.ofNullable(session);
+    }
+
+    LockPaths paths() {
+        return paths;
+    }
+
+    List<ACL> acl() {
+        return options.acl();
+    }
+
+    <T> CompletionStage<T> timed(String what, CompletionStage<T> request) {
+        return context.timed(what + " at " + endpoints(), request);
+    }
+
+    /** The base is kept; the lock's own node is a container, which the server removes when it has stood empty. */
+    CompletionStage<Boolean> makeLockNode(ZkSession on, String lockNode) {
+        CompletionStage<Boolean> made = CompletableFuture.completedFuture(true);
+        for (String node : paths.baseNodes()) {
+            made = made.thenCompose(ok -> on.calls().ensure(node, acl(), CreateMode.PERSISTENT));
+        }
+        return made.thenCompose(ok -> on.calls().ensure(lockNode, acl(), CreateMode.CONTAINER));
+    }
+
+    @Override
+    public String endpoints() {
+        return options.toString();
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return Set.of(
+                Capability.FENCING,
+                Capability.FAIR,
+                Capability.PUSH,
+                Capability.CRASH_RELEASE,
+                Capability.HOLDER_INFO,
+                Capability.LIST);
+    }
+
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        return current().flatMap(ZkSession::liveness).map(ZkLiveness::timeout).orElse(options.sessionTimeout());
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return true;
+    }
+
+    @Override
+    public Ticket enqueue(LockRequest request, Waiter waiter) {
+        return new ZkTicket(this, request, waiter);
+    }
+
+    @Override
+    public void renew(List<Liveness> due) {
+        for (Liveness liveness : due) {
+            ZkLiveness mine = (ZkLiveness) liveness;
+            mine.session().renew(mine);
+        }
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return Optional.of(new ZkAdmin(this, options));
+    }
+
+    @Override
+    public void close() {
+        ZkSession last;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            last = session;
+        }
+        if (last == null) {
+            return;
+        }
+        last.over(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
+        try {
+            last.closed().get(context.requestTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LockException cause = ZkFailure.of(e, "close", endpoints());
+            log.warn(
+                    "event=close-unanswered bound={} cause=\"{}\"",
+                    leaseDuration(Optional.empty()),
+                    cause.getMessage());
+        }
+    }
+}

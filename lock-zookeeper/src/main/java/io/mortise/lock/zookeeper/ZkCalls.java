@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.WatcherType;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * ZooKeeper's asynchronous calls as futures that fail with {@link KeeperException}. Calls on one handle are sent and
+ * answered in their order; answers, like watch events, come on the handle's one event thread.
+ */
+record ZkCalls(ZooKeeper handle) {
+    /** A node that was created. */
+    record Created(String path, long czxid) {}
+
+    /** What a node holds, read as UTF-8. */
+    record Content(String text, Stat stat) {}
+
+    CompletableFuture<Created> create(String path, byte[] data, List<ACL> acl, CreateMode mode) {
+        CompletableFuture<Created> answer = new CompletableFuture<>();
+        handle.create(
+                path,
+                data,
+                acl,
+                mode,
+                (rc, asked, context, name, stat) ->
+                        answer(answer, rc, asked, rc == 0 ? new Created(name, stat.getCzxid()) : null),
+                null);
+        return answer;
+    }
+
+    CompletableFuture<List<String>> children(String path) {
+        CompletableFuture<List<String>> answer = new CompletableFuture<>();
+        handle.getChildren(
+                path,
+                (Watcher) null,
+                (int rc, String asked, Object context, List<String> children) -> answer(answer, rc, asked, children),
+                null);
+        return answer;
+    }
+
+    /** Reads a node. */
+    CompletableFuture<Content> data(String path) {
+        return data(path, null, () -> {});
+    }
+
+    /**
+     * Reads a node, and arms the watch if the node is there. With getData: unlike exists, it leaves no watch on a node that
+     * is gone.
+     *
+     * @param armed runs on the event thread before any later event, so that it knows on which connection that was
+     */
+    CompletableFuture<Content> data(String path, @Nullable Watcher watcher, Runnable armed) {
+        CompletableFuture<Content> answer = new CompletableFuture<>();
+        handle.getData(
+                path,
+                watcher,
+                (rc, asked, context, data, stat) -> {
+                    if (rc == 0) {
+                        armed.run();
+                    }
+                    answer(answer, rc, asked, rc == 0 ? new Content(text(data), stat) : null);
+                },
+                null);
+        return answer;
+    }
+
+    /** Makes a node that may be there already. */
+    CompletableFuture<Boolean> ensure(String path, List<ACL> acl, CreateMode mode) {
+        return create(path, new byte[0], acl, mode)
+                .thenApply(made -> true)
+                .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NODEEXISTS)
+                        ? CompletableFuture.completedFuture(true)
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /** True: it was there. */
+    CompletableFuture<Boolean> delete(String path) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle.delete(
+                path,
+                -1,
+                (rc, asked, context) -> {
+                    boolean absent = rc == Code.NONODE.intValue();
+                    answer(answer, absent ? 0 : rc, asked, !absent);
+                },
+                null);
+        return answer;
+    }
+
+    /** What was committed before this is seen by what is read after it, on whatever server. */
+    CompletableFuture<Boolean> sync(String path) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle.sync(path, (rc, asked, context) -> answer(answer, rc, asked, true), null);
+        return answer;
+    }
+
+    /** Forgets a data watch that nobody needs any more; without an answer that matters. */
+    void removeWatch(String path, Watcher watcher, boolean ownHandle) {
+        if (ownHandle) {
+            handle.removeAllWatches(path, WatcherType.Data, true, (rc, asked, context) -> {}, null);
+        } else {
+            handle.removeWatches(path, watcher, WatcherType.Data, true, (rc, asked, context) -> {}, null);
+        }
+    }
+
+    private static String text(byte @Nullable [] data) {
+        return data == null ? "" : new String(data, StandardCharsets.UTF_8);
+    }
+
+    private static <T> void answer(CompletableFuture<T> answer, int rc, String path, @Nullable T value) {
+        if (rc == 0 && value != null) {
+            answer.complete(value);
+        } else {
+            answer.completeExceptionally(KeeperException.create(Code.get(rc), path));
+        }
+    }
+}

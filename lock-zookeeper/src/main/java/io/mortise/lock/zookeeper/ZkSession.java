@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.BackendContext;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One ZooKeeper session, from its first connection to its end; it never revives. The one watcher of all that Mortise watches
+ * on it, so that state changes and node events are seen in the order in which the server sent them.
+ */
+final class ZkSession implements Watcher {
+    private static final Logger log = LoggerFactory.getLogger(ZkSession.class);
+
+    private static final Duration WATCH_RETRY = Duration.ofMillis(500);
+
+    private final BackendContext context;
+    private final String endpoints;
+    private final String base;
+    private final boolean owned;
+    private final WatchTable watches = new WatchTable();
+    private final CompletableFuture<ZkLiveness> ready = new CompletableFuture<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private volatile @Nullable ZkCalls calls;
+    private volatile long connection;
+    private volatile boolean over;
+    private volatile @Nullable BackendRefusedException refusal;
+
+    private ZkSession(BackendContext context, String endpoints, String base, boolean owned) {
+        this.context = context;
+        this.endpoints = endpoints;
+        this.base = base;
+        this.owned = owned;
+    }
+
+    /** Begins to connect; {@link #ready} tells how it went. */
+    static ZkSession start(ZooKeeperOptions options, String endpoints, BackendContext context) {
+        boolean owned = options.supplier().isEmpty();
+        ZkSession session = new ZkSession(context, endpoints, options.basePath(), owned);
+        if (owned) {
+            session.calls = new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session));
+        } else {
+            session.borrow(options.supplier().get().get());
+        }
+        return session;
+    }
+
+    private void borrow(ZooKeeper handle) {
+        calls = new ZkCalls(handle);
+        if (!handle.getState().isAlive()) {
+            over = true;
+            ready.completeExceptionally(unavailable("the application's ZooKeeper handle is " + handle.getState()
+                    + ", its supplier must give a new one"));
+            return;
+        }
+        watchStates();
+    }
+
+    /** The default watcher of a borrowed handle is not ours: a watch on a node that never exists hears of its states. */
+    private void watchStates() {
+        if (over) {
+            return;
+        }
+        calls().handle()
+                .addWatch(
+                        nowhere(),
+                        this,
+                        AddWatchMode.PERSISTENT,
+                        (rc, path, ignored) -> {
+                            if (rc == Code.OK.intValue()) {
+                                connected();
+                            } else {
+                                log.info("event=session-watch-failed rc={}", Code.get(rc));
+                                context.clock().schedule(WATCH_RETRY, this::watchStates);
+                            }
+                        },
+                        null);
+    }
+
+    private String nowhere() {
+        return (base.equals("/") ? "" : base) + "/.mortise-session-" + context.clientId();
+    }
+
+    ZkCalls calls() {
+        ZkCalls made = calls;
+        if (made == null) {
+            throw new IllegalStateException("the session has not begun to connect");
+        }
+        return made;
+    }
+
+    WatchTable watches() {
+        return watches;
+    }
+
+    boolean owned() {
+        return owned;
+    }
+
+    /** Which connection this is: a number that changes with each disconnect and reconnect, in the order of the events. */
+    long connection() {
+        return connection;
+    }
+
+    /** Over for leases and waiters. On a borrowed handle nodes can still be deleted. */
+    boolean isOver() {
+        return over;
+    }
+
+    /** Whether our nodes are gone, or going by themselves. */
+    boolean nodesAreGone() {
+        return over && (owned || !calls().handle().getState().isAlive());
+    }
+
+    /** Completes with the first proof that the session lives; fails with what the waiters are to be told. */
+    CompletionStage<ZkLiveness> ready() {
+        BackendRefusedException refused = refusal;
+        return refused == null ? ready : CompletableFuture.failedFuture(refused);
+    }
+
+    Optional<ZkLiveness> liveness() {
+        return ready.isDone() && !ready.isCompletedExceptionally() ? Optional.of(ready.join()) : Optional.empty();
+    }
+
+    @Override
+    public void process(WatchedEvent event) {
+        if (event.getType() == Event.EventType.None) {
+            stateChanged(event.getState());
+        } else {
+            watches.dispatch(event);
+        }
+    }
+
+    private void stateChanged(Event.KeeperState state) {
+        log.info("event=session-state state={} session=0x{} endpoints={}", state, sessionId(), endpoints);
+        switch (state) {
+            case SyncConnected -> connected();
+            case Disconnected -> disconnected();
+            case Expired -> end("the session expired");
+            case Closed -> end("the ZooKeeper handle was closed");
+            case AuthFailed -> {
+                refusal = new BackendRefusedException(
+                        endpoints + " refused the client's credentials: authentication failed");
+                ready.completeExceptionally(refusal);
+                end("authentication failed");
+            }
+            default -> log.debug("event=session-state-ignored state={}", state);
+        }
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
+    private void connected() {
+        connection++;
+        liveness().ifPresent(ZkLiveness::checkDeadline); // a reconnect past the deadline revives nothing
+        if (over) {
+            return;
+        }
+        if (liveness().isEmpty()) {
+            prove();
+        } else {
+            watches.reconnected();
+        }
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
+    private void disconnected() {
+        connection++;
+    }
+
+    /** The first sync: what the first deadline counts from. */
+    private void prove() {
+        long sent = context.clock().nanoTime();
+        calls().sync(base).whenComplete((answered, failure) -> {
+            if (failure == null) {
+                Duration timeout = Duration.ofMillis(calls().handle().getSessionTimeout());
+                ZkLiveness liveness = new ZkLiveness(this, context.clock(), timeout, sent);
+                log.info("event=session-ready session=0x{} timeout_ms={}", sessionId(), timeout.toMillis());
+                if (ready.complete(liveness)) {
+                    context.keep(liveness);
+                }
+            } else {
+                log.info(
+                        "event=session-sync-failed cause=\"{}\"",
+                        failure.toString()); // the next connection tries again
+            }
+        });
+    }
+
+    /** Renews: one sync, whatever the number of grants. */
+    void renew(ZkLiveness liveness) {
+        long sent = context.clock().nanoTime();
+        calls().sync(base).whenComplete((answered, failure) -> {
+            if (failure == null) {
+                liveness.syncAnswered(sent);
+            } else if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
+                end("the session expired");
+            } else {
+                liveness.unknown(failure);
+            }
+        });
+    }
+
+    /** The server, the application or an answer said that the session is no more. */
+    void end(String why) {
+        over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
+    }
+
+    /** From whichever side it comes: all leases are told, then waiters look for a new session, and the handle is closed. */
+    void over(LossReason reason) {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            over = true;
+        }
+        log.info("event=session-over session=0x{} reason=\"{}\"", sessionId(), reason);
+        liveness().ifPresent(liveness -> liveness.lost(reason));
+        ready.completeExceptionally(unavailable(reason.detail()));
+        watches.sessionOver();
+        if (owned) {
+            context.blocking().execute(this::closeHandle);
+            return;
+        }
+        if (calls().handle().getState().isAlive()) {
+            calls().handle().removeWatches(nowhere(), this, WatcherType.Any, true, (rc, path, ignored) -> {}, null);
+        }
+        closed.complete(null);
+    }
+
+    LockException unavailable(String why) {
+        return new BackendUnavailableException("no session with " + endpoints + ": " + why);
+    }
+
+    /** Blocks until the server has dropped the session and its nodes, or cannot be told. */
+    private void closeHandle() {
+        try {
+            ZkHandle.close(calls().handle());
+        } finally {
+            closed.complete(null);
+        }
+    }
+
+    /** Completes when a handle of our own is closed; at once for a borrowed one, which stays open. */
+    CompletableFuture<Void> closed() {
+        return closed;
+    }
+
+    private String sessionId() {
+        ZkCalls made = calls;
+        return made == null ? "0" : Long.toHexString(made.handle().getSessionId());
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.data.ACL;
+
+/** How to reach ZooKeeper. Immutable: each method returns a changed copy. Never prints credentials. */
+public final class ZooKeeperOptions {
+    /** Where locks live unless said otherwise. */
+    public static final String DEFAULT_BASE_PATH = "/locks";
+
+    /** The session timeout that is asked for unless said otherwise; the server bounds it. */
+    public static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
+
+    private static final Duration LEAST_SESSION = Duration.ofSeconds(1);
+    private static final Duration MOST_SESSION = Duration.ofHours(1);
+
+    /** What identifies the client to the server. */
+    static final class AuthInfo {
+        private final String scheme;
+        private final byte[] auth;
+
+        AuthInfo(String scheme, byte[] auth) {
+            this.scheme = scheme;
+            this.auth = auth.clone();
+        }
+
+        void addTo(ZooKeeper handle) {
+            handle.addAuthInfo(scheme, auth);
+        }
+    }
+
+    private final Optional<String> connectString;
+    private final Optional<Supplier<ZooKeeper>> supplier;
+    private String basePath = DEFAULT_BASE_PATH;
+    private Duration sessionTimeout = DEFAULT_SESSION_TIMEOUT;
+    private List<ACL> acl = List.copyOf(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+    private List<AuthInfo> authInfos = List.of();
+    private Optional<ZKClientConfig> clientConfig = Optional.empty();
+
+    private ZooKeeperOptions(Optional<String> connectString, Optional<Supplier<ZooKeeper>> supplier) {
+        this.connectString = connectString;
+        this.supplier = supplier;
+    }
+
+    private ZooKeeperOptions copy() {
+        ZooKeeperOptions copy = new ZooKeeperOptions(connectString, supplier);
+        copy.basePath = basePath;
+        copy.sessionTimeout = sessionTimeout;
+        copy.acl = acl;
+        copy.authInfos = authInfos;
+        copy.clientConfig = clientConfig;
+        return copy;
+    }
+
+    /** A session of Mortise's own. {@code h1:2181,h2:2181/chroot}; the chroot, if any, must exist. */
+    public static ZooKeeperOptions connectTo(String connectString) {
+        if (connectString.isBlank()) {
+            throw new IllegalArgumentException("connectString is empty, must be host:port,…");
+        }
+        return new ZooKeeperOptions(Optional.of(connectString), Optional.empty());
+    }
+
+    /**
+     * The application's own handle, which Mortise never closes. Asked at the start, and again when the handle's session has
+     * ended: a handle whose session expired is dead, and the supplier must then give a new one. Its default watcher stays the
+     * application's.
+     */
+    public static ZooKeeperOptions using(Supplier<ZooKeeper> handle) {
+        return new ZooKeeperOptions(Optional.empty(), Optional.of(handle));
+    }
+
+    /** Under which node locks live; created when the first lock is. Default {@value #DEFAULT_BASE_PATH}. */
+    public ZooKeeperOptions basePath(String path) {
+        PathUtils.validatePath(path);
+        ZooKeeperOptions copy = copy();
+        copy.basePath = path;
+        return copy;
+    }
+
+    /**
+     * How long the server keeps the locks of a silent client. The server bounds what is asked, by default to 2 to 20 of its
+     * ticks; the negotiated value is used. Default 15 s. Ignored with {@link #using}.
+     */
+    public ZooKeeperOptions sessionTimeout(Duration timeout) {
+        if (timeout.compareTo(LEAST_SESSION) < 0 || timeout.compareTo(MOST_SESSION) > 0) {
+            throw new IllegalArgumentException(
+                    "sessionTimeout is " + timeout + ", must be from " + LEAST_SESSION + " to " + MOST_SESSION);
+        }
+        ZooKeeperOptions copy = copy();
+        copy.sessionTimeout = timeout;
+        return copy;
+    }
+
+    /** On every node that is made. All contenders need READ, CREATE and DELETE. Default: open to everyone, with a warning. */
+    public ZooKeeperOptions acl(List<ACL> entries) {
+        if (entries.isEmpty()) {
+            throw new IllegalArgumentException("acl is empty, must have at least one entry");
+        }
+        ZooKeeperOptions copy = copy();
+        copy.acl = List.copyOf(entries);
+        return copy;
+    }
+
+    /** Adds credentials, such as scheme {@code digest} with {@code user:password}. Ignored with {@link #using}. */
+    public ZooKeeperOptions auth(String scheme, byte[] auth) {
+        ZooKeeperOptions copy = copy();
+        List<AuthInfo> infos = new ArrayList<>(authInfos);
+        infos.add(new AuthInfo(scheme, auth));
+        copy.authInfos = List.copyOf(infos);
+        return copy;
+    }
+
+    /** TLS, SASL and the rest, for this client alone. Ignored with {@link #using}. */
+    public ZooKeeperOptions clientConfig(ZKClientConfig config) {
+        ZooKeeperOptions copy = copy();
+        copy.clientConfig = Optional.of(config);
+        return copy;
+    }
+
+    Optional<String> connectString() {
+        return connectString;
+    }
+
+    Optional<Supplier<ZooKeeper>> supplier() {
+        return supplier;
+    }
+
+    String basePath() {
+        return basePath;
+    }
+
+    Duration sessionTimeout() {
+        return sessionTimeout;
+    }
+
+    List<ACL> acl() {
+        return acl;
+    }
+
+    boolean openToAll() {
+        return acl.equals(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+    }
+
+    List<AuthInfo> authInfos() {
+        return authInfos;
+    }
+
+    Optional<ZKClientConfig> clientConfig() {
+        return clientConfig;
+    }
+
+    @Override
+    public String toString() {
+        return "zookeeper://" + connectString.orElse("(the application's handle)") + " base " + basePath;
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockProvider;
+import io.mortise.lock.spi.LockUrl;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ConfigException;
+
+/**
+ * {@code zookeeper://[user:password@]h1:2181,h2:2181/base}. The path is the base path, made when it is missing.
+ * Parameters: {@code sessionTimeout} (15s), {@code chroot} (must exist), {@code acl} ({@code open}, or {@code creator},
+ * the default with a user), {@code clientConfig} (a file of ZooKeeper client properties, for TLS and SASL).
+ */
+public final class ZooKeeperProvider implements LockProvider {
+    private static final int DEFAULT_PORT = 2181;
+
+    /** For the service loader. */
+    public ZooKeeperProvider() {}
+
+    @Override
+    public Set<String> schemes() {
+        return Set.of("zookeeper");
+    }
+
+    @Override
+    public Set<String> parameters() {
+        return Set.of("sessionTimeout", "chroot", "acl", "clientConfig");
+    }
+
+    @Override
+    public LockBackend open(LockUrl url, BackendContext context) {
+        return ZkBackend.open(options(url), context);
+    }
+
+    static ZooKeeperOptions options(LockUrl url) {
+        String hosts =
+                url.endpoints(DEFAULT_PORT).stream().map(Object::toString).collect(Collectors.joining(","));
+        try {
+            ZooKeeperOptions options = ZooKeeperOptions.connectTo(hosts + chroot(url));
+            if (url.path().length() > 1) {
+                options = options.basePath(url.path());
+            }
+            if (url.duration("sessionTimeout").isPresent()) {
+                options = options.sessionTimeout(url.duration("sessionTimeout").get());
+            }
+            if (url.user().isPresent()) {
+                String credentials = url.user().get() + ":" + url.password().orElse("");
+                options = options.auth("digest", credentials.getBytes(StandardCharsets.UTF_8));
+            }
+            if (url.text("clientConfig").isPresent()) {
+                options = options.clientConfig(
+                        clientConfig(url.text("clientConfig").get()));
+            }
+            return acl(url, options);
+        } catch (IllegalArgumentException e) {
+            throw new LockConfigurationException(url + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static String chroot(LockUrl url) {
+        String chroot = url.text("chroot").orElse("");
+        if (!chroot.isEmpty() && (!chroot.startsWith("/") || chroot.length() < 2)) {
+            throw new IllegalArgumentException("chroot is \"" + chroot + "\", must be a path such as /apps");
+        }
+        return chroot;
+    }
+
+    private static ZooKeeperOptions acl(LockUrl url, ZooKeeperOptions options) {
+        String acl = url.text("acl").orElse(url.user().isPresent() ? "creator" : "open");
+        return switch (acl) {
+            case "open" -> options;
+            case "creator" -> {
+                if (url.user().isEmpty() && url.text("clientConfig").isEmpty()) {
+                    throw new IllegalArgumentException(
+                            "acl=creator needs a user in the URL, or a clientConfig with SASL or TLS");
+                }
+                yield options.acl(ZooDefs.Ids.CREATOR_ALL_ACL);
+            }
+            default -> throw new IllegalArgumentException("acl is \"" + acl + "\", must be open or creator");
+        };
+    }
+
+    private static ZKClientConfig clientConfig(String file) {
+        try {
+            return new ZKClientConfig(Path.of(file));
+        } catch (ConfigException e) {
+            throw new IllegalArgumentException("clientConfig \"" + file + "\" cannot be read: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** What the tests of this module share. */
+final class ZkTests {
+    static final Duration SOON = Duration.ofSeconds(10);
+
+    private ZkTests() {}
+
+    static LockClient client(String connectString, Duration sessionTimeout) {
+        return ZooKeeperLocks.connect(options(connectString, sessionTimeout), ClientOptions.defaults());
+    }
+
+    static ZooKeeperOptions options(String connectString, Duration sessionTimeout) {
+        return ZooKeeperOptions.connectTo(connectString).sessionTimeout(sessionTimeout);
+    }
+
+    static LockStatus status(LockClient client, String name) throws Exception {
+        return admin(client).status(name).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    static LockAdmin admin(LockClient client) {
+        return client.admin().orElseThrow();
+    }
+
+    static void awaitWaiters(LockClient client, String name, int count) {
+        Await.until(count + " waiters stand in line", SOON, () -> {
+            try {
+                return status(client, name).waiters().size() == count;
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    /** What clients sent since {@code before}, without pings and the sync of the renewal. */
+    static Map<String, Long> sent(ZooKeeperTestServer server, Map<String, Long> before) {
+        Map<String, Long> sent = new TreeMap<>();
+        server.requests().forEach((kind, count) -> {
+            long more = count - before.getOrDefault(kind, 0L);
+            if (more > 0 && !kind.equals("ping") && !kind.equals("sync")) {
+                sent.put(kind, more);
+            }
+        });
+        return sent;
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What goes over the wire, counted by the server. */
+class ZooKeeperWireTest {
+    private static final Duration SESSION = Duration.ofSeconds(20);
+
+    private static ZooKeeperTestServer server;
+    private LockClient client;
+
+    @BeforeAll
+    static void startServer() {
+        server = ZooKeeperTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        client = ZkTests.client(server.connectString(), SESSION);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        assertThat(server.liveEphemerals()).isEmpty();
+        assertThat(server.watchCount()).isZero();
+    }
+
+    @Test
+    void uncontendedCycleIsCreateAndListPipelinedThenOneDelete() throws Exception {
+        DistributedLock lock = client.named("wire");
+        lock.acquire().close(); // the lock's own node is made once
+        Map<String, Long> before = server.requests();
+        Lease lease = lock.acquire();
+        lease.close();
+        // The getData arms the watch on our own node and nobody waits for it.
+        assertThat(ZkTests.sent(server, before))
+                .isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "getData", 1L, "delete", 1L));
+    }
+
+    @Test
+    void S09_failedTryIsOneRoundTripAndLeavesNoNode() throws Exception {
+        DistributedLock lock = client.named("busy");
+        try (Lease lease = lock.acquire()) {
+            Map<String, Long> before = server.requests();
+            assertThat(lock.tryAcquire()).isEmpty();
+            Await.until(
+                    "the node is withdrawn",
+                    ZkTests.SOON,
+                    () -> server.liveEphemerals().size() == 1);
+            assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "delete", 1L));
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void S11_wakeUpWithOneNodeAheadNeedsNoRequest() throws Exception {
+        DistributedLock lock = client.named("handed");
+        Lease first = lock.acquire();
+        CompletableFuture<Lease> second = lock.acquireAsync();
+        ZkTests.awaitWaiters(client, "handed", 1);
+        Await.until("both watches of the waiter stand", ZkTests.SOON, () -> server.watchCount() == 2);
+        Map<String, Long> before = server.requests();
+        first.close();
+        Lease got = second.get(10, TimeUnit.SECONDS);
+        assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("delete", 1L));
+        assertThat(got.fencingToken()).isGreaterThan(first.fencingToken());
+        got.close();
+    }
+
+    @Test
+    void S11_twoHundredWaitersDrainWithAtMostTwoRequestsAHandOff() throws Exception {
+        int clients = 10;
+        int threads = 20;
+        List<LockClient> all = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            all.add(ZkTests.client(server.connectString(), SESSION));
+        }
+        try {
+            Lease holder = client.named("crowd").acquire();
+            Await.until("the holder's watch stands", ZkTests.SOON, () -> server.watchCount() == 1);
+            Map<String, Long> empty = server.requests();
+            AtomicInteger inside = new AtomicInteger();
+            List<CompletableFuture<Void>> waiters = new ArrayList<>();
+            for (int i = 0; i < clients * threads; i++) {
+                waiters.add(all.get(i % clients).named("crowd").callAsync(lease -> {
+                    assertThat(inside.incrementAndGet()).isEqualTo(1);
+                    inside.decrementAndGet();
+                    return CompletableFuture.completedFuture(null);
+                }));
+            }
+            // Two watches each, though the server counts those of one session on one node once.
+            Await.until(
+                    "all watches stand",
+                    ZkTests.SOON,
+                    () -> ZkTests.sent(server, empty).getOrDefault("getData", 0L) >= 2L * clients * threads);
+            Map<String, Long> before = server.requests();
+            holder.close();
+            CompletableFuture.allOf(waiters.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);
+            long requests = ZkTests.sent(server, before).values().stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
+            assertThat(requests / (double) (clients * threads)).isLessThanOrEqualTo(2.0);
+        } finally {
+            all.forEach(LockClient::close);
+        }
+    }
+
+    @Test
+    void thousandLocksHeldNeedOneSyncPerRenewalAndNoThreadEach() throws Exception {
+        List<Lease> held = new ArrayList<>();
+        try (LockClient short_ = ZkTests.client(server.connectString(), Duration.ofSeconds(5))) {
+            for (int i = 0; i < 1000; i++) {
+                held.add(short_.named("held/" + i).acquireAsync().get(10, TimeUnit.SECONDS));
+            }
+            int threads = Thread.activeCount();
+            Await.until("all watches stand", ZkTests.SOON, () -> server.watchCount() == 1000);
+            Map<String, Long> before = server.requests();
+            long start = System.nanoTime();
+            Await.until("five renewals", ZkTests.SOON, () -> syncs(server.requests()) >= syncs(before) + 5);
+            double periods = (System.nanoTime() - start) / 1e9;
+            assertThat(ZkTests.sent(server, before)).isEmpty();
+            assertThat(syncs(server.requests()) - syncs(before)).isLessThanOrEqualTo((long) (periods * 1.3) + 3);
+            assertThat(threads).isLessThan(100);
+            assertThat(held).allMatch(Lease::isHeld);
+        }
+    }
+
+    @Test
+    void S10_withdrawnWaiterLeavesNoNodeAndNoWatch() throws Exception {
+        DistributedLock lock = client.named("left");
+        try (Lease lease = lock.acquire()) {
+            Await.until("the holder's watch stands", ZkTests.SOON, () -> server.watchCount() == 1);
+            try (LockClient other = ZkTests.client(server.connectString(), SESSION)) {
+                for (int i = 0; i < 20; i++) {
+                    CompletableFuture<Lease> waiter = other.named("left").acquireAsync();
+                    ZkTests.awaitWaiters(client, "left", 1);
+                    waiter.cancel(true);
+                    ZkTests.awaitWaiters(client, "left", 0);
+                    Await.until("no watch of the waiter is left", ZkTests.SOON, () -> server.watchCount() == 1);
+                }
+            }
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    private static long syncs(Map<String, Long> requests) {
+        return requests.getOrDefault("sync", 0L);
+    }
+}
