@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli;
 
-/** Sets slf4j-simple up; works only before the first logger is made. What the user set with -D stands. */
-final class Logging {
+/** Sets slf4j-simple up; works only before the loggers are made. What the user set with -D stands. */
+public final class Logging {
     private static final String PREFIX = "org.slf4j.simpleLogger.";
 
     private Logging() {}
@@ -14,6 +14,11 @@ final class Logging {
         set("showDateTime", "true");
         set("dateTimeFormat", "HH:mm:ss.SSS");
         set("showShortLogName", "true");
+    }
+
+    /** Only errors from there: for warnings that are about a command's own, short-lived server. */
+    public static void errorsOnly(String loggers) {
+        set("log." + loggers, "error");
     }
 
     private static void set(String name, String value) {

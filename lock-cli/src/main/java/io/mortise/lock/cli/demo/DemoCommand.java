@@ -2,6 +2,7 @@
 package io.mortise.lock.cli.demo;
 
 import io.mortise.lock.cli.ExitCodes;
+import io.mortise.lock.cli.Logging;
 import io.mortise.lock.spi.LockUrl;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.io.IOException;
@@ -62,20 +63,7 @@ public final class DemoCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         Progress progress = json ? new Progress(err, terminal("err")) : new Progress(out, terminal("out"));
-        Result result;
-        if (url == null) {
-            progress.line("Starting a ZooKeeper server in this process");
-            try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {
-                result = run(
-                        "zookeeper://" + server.connectString() + "/mortise-demo?sessionTimeout="
-                                + Demo.LEASE.toSeconds() + "s",
-                        progress,
-                        err);
-            }
-        } else {
-            refuseMemory(url);
-            result = run(url, progress, err);
-        }
+        Result result = url == null ? embedded(progress, err) : run(checked(url), progress, err);
         if (json) {
             out.println(ResultJson.of(result));
         } else {
@@ -86,19 +74,36 @@ public final class DemoCommand implements Callable<Integer> {
         return result.ok() ? ExitCodes.OK : ExitCodes.FAILED;
     }
 
-    private Result run(String serverUrl, Progress progress, PrintWriter err) throws IOException, InterruptedException {
-        boolean verbose =
-                Objects.requireNonNull(spec.root().findOption("--verbose")).getValue();
-        return new Demo(serverUrl, workers, items, verbose, progress, err::println).run();
+    private Result embedded(Progress progress, PrintWriter err) throws IOException, InterruptedException {
+        if (!verbose()) {
+            Logging.errorsOnly("io.mortise.lock.zookeeper"); // it has no passwords, and only we know its port
+        }
+        progress.line("Starting a ZooKeeper server in this process");
+        try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {
+            return run(
+                    "zookeeper://" + server.connectString() + "/mortise-demo?sessionTimeout=" + Demo.LEASE.toSeconds()
+                            + "s",
+                    progress,
+                    err);
+        }
     }
 
-    private void refuseMemory(String given) {
+    private Result run(String serverUrl, Progress progress, PrintWriter err) throws IOException, InterruptedException {
+        return new Demo(serverUrl, workers, items, verbose(), progress, err::println).run();
+    }
+
+    private boolean verbose() {
+        return Objects.requireNonNull(spec.root().findOption("--verbose")).getValue();
+    }
+
+    private String checked(String given) {
         if (LockUrl.parse(given).scheme().equals("memory")) {
             throw new ParameterException(
                     spec.commandLine(),
                     "--url is " + LockUrl.parse(given) + ": memory locks exclude threads of one process, and the demo's"
                             + " workers are processes; leave --url out to use an embedded ZooKeeper");
         }
+        return given;
     }
 
     /** The launcher knows: Java cannot tell a terminal on one of its outputs from a pipe. */

@@ -3,6 +3,7 @@ package io.mortise.lock.cli.demo;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The run without the lock: the workers share the items evenly, and overwrite each other's updates. */
 final class UnlockedRun {
@@ -31,11 +32,13 @@ final class UnlockedRun {
         }
         crew.workers().forEach(worker -> worker.tell("go"));
         crew.awaitIdle("the first sales");
-        int each = (items - 1) / crew.workers().size(); // besides the first
-        if (each > 0) {
-            crew.workers().forEach(worker -> worker.tell("sell 0 " + each));
-            crew.awaitIdle("the sales");
+        List<Worker> workers = crew.workers();
+        int rest = Math.max(0, items - workers.size());
+        for (int i = 0; i < workers.size(); i++) {
+            int share = rest / workers.size() + (i < rest % workers.size() ? 1 : 0);
+            workers.get(i).tell("sell 0 " + share);
         }
+        crew.awaitIdle("the sales");
         return Run.of(items, tally, inventory.read());
     }
 }
