@@ -90,7 +90,8 @@ final class Crew implements AutoCloseable {
                 if (now - lastHeard > SILENCE.toNanos()) {
                     throw new CommandFailed(
                             ExitCodes.FAILED,
-                            "no worker has said anything for " + SILENCE.toSeconds() + " s while waiting for " + what);
+                            "no worker has said anything for " + SILENCE.toSeconds() + " s while waiting for " + what
+                                    + "; a long session timeout in --url makes the drills long");
                 }
                 continue;
             }
