@@ -31,7 +31,7 @@ class LauncherTest {
         Files.writeString(root.resolve("pom.xml"), "");
         Files.copy(LAUNCHER, root.resolve("lockctl"));
         fakeJava("17.0.1");
-        tool("mvn", "echo \"mvn $*\"; touch lock-cli/target/lockctl.jar");
+        tool("mvn", "echo \"$*\" > called; touch lock-cli/target/lockctl.jar");
     }
 
     private void fakeJava(String version) throws IOException {
@@ -74,14 +74,24 @@ class LauncherTest {
     void buildsOnFirstUseAndPassesArgumentsAndExitCode() throws Exception {
         Ended first = run(root.resolve("lockctl"), "demo", "two words", "");
 
-        assertThat(first.err())
-                .startsWith("building lockctl (first use)...\nmvn ")
-                .contains("-pl lock-cli -am package");
+        assertThat(first.err()).isEqualTo("building lockctl (first use)...\n");
+        assertThat(Files.readString(root.resolve("called"))).contains("-pl lock-cli -am package");
         assertThat(first.out()).endsWith("<-jar><" + root + "/lock-cli/target/lockctl.jar><demo><two words><>");
         assertThat(first.out()).contains("<-Dlockctl.terminal.out=false>");
         assertThat(first.code()).isEqualTo(42);
 
         assertThat(run(root.resolve("lockctl"), "demo").err()).isEmpty();
+    }
+
+    @Test
+    void aFailedBuildIsShown() throws Exception {
+        tool("mvn", "echo 'no compiler'; exit 1");
+
+        Ended ended = run(root.resolve("lockctl"), "demo");
+
+        assertThat(ended.err()).contains("no compiler", "lockctl: the build failed");
+        assertThat(ended.out()).isEmpty();
+        assertThat(ended.code()).isEqualTo(70);
     }
 
     @Test
