@@ -48,11 +48,6 @@ class OutputTest {
     }
 
     @Test
-    void jsonTextIsEscaped() {
-        assertThat(ResultJson.string("a\"b\\c\n\u00e9")).isEqualTo("\"a\\\"b\\\\c\\u000a\\u00e9\"");
-    }
-
-    @Test
     void inAPipeProgressIsPlainLinesAndTicksAreRare() {
         StringWriter out = new StringWriter();
         Progress progress = new Progress(new PrintWriter(out), false);
