@@ -31,6 +31,7 @@ class MemoryFaultsTest {
     @AfterEach
     void nothingIsLeft() {
         faults.heal();
+        clock.advance(Duration.ofSeconds(2)); // clean-ups that wait for their next try
         a.close();
         b.close();
         clock.advance(REQUEST); // deadlines of requests that were never answered
