@@ -8,8 +8,10 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
@@ -86,6 +88,18 @@ interface ReleaseContract extends Contract {
         }
         one.close();
         assertThat(told).isEmpty();
+    }
+
+    @Test
+    default void s07_theMaximumHoldEndsALeaseThatIsRenewed() throws Exception {
+        LockClient client = bench().client();
+        LockOptions options = LockOptions.defaults().maxHold(Duration.ofMillis(200));
+        Lease lease = client.named("x", options).acquire();
+        assertThat(lease.remaining()).isLessThanOrEqualTo(Duration.ofMillis(200));
+        assertThat(Bench.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.MAX_HOLD);
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+        bench().assertFree(bench().client(), "x");
     }
 
     private static void forceRelease(LockAdmin admin, String name) throws InterruptedException {
