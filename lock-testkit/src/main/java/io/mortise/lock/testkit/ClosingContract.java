@@ -101,7 +101,7 @@ interface ClosingContract extends Contract {
         client.close();
         List<String> left = new ArrayList<>();
         try {
-            Bench.eventually("threads end", Duration.ofSeconds(10), () -> {
+            Bench.eventually("threads end", Duration.ofSeconds(5), () -> {
                 left.clear();
                 Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> !before.contains(thread) && thread.isAlive() && isClients(thread))

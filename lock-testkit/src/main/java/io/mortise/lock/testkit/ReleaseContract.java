@@ -56,12 +56,12 @@ interface ReleaseContract extends Contract {
     default void s07_aForcedReleaseIsAnnouncedOnceWithItsReason() throws Exception {
         LockClient client = bench().client();
         LockAdmin admin = Bench.admin(bench().client(), "S07");
-        Lease lease = client.named("x").acquire();
+        Lease lease = client.named("x", bench().shortLease(client)).acquire();
         List<LossReason> told = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(told::add);
         forceRelease(admin, "x");
-        // Without push the next renewal finds out.
-        Bench.eventually("the loss is announced", bench().backend().lease().plus(Bench.LONG), () -> !told.isEmpty());
+        Duration bound = bench().backend().removalToldWithin().plus(Bench.PROMPT);
+        Bench.eventually("the loss is announced", bound, () -> !told.isEmpty());
         assertThat(lease.isHeld()).isFalse();
         assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
         assertThatThrownBy(lease::ensureHeld)
