@@ -38,6 +38,7 @@ class MemoryStoreTest {
     void nothingIsLeft() {
         store.faults().heal();
         faultsOfA.heal();
+        clock.advance(Duration.ofSeconds(2)); // clean-ups that wait for their next try
         a.close();
         b.close();
         assertThat(store.list("", 100, "")).as("S17: locks left in the store").isEmpty();
@@ -135,6 +136,17 @@ class MemoryStoreTest {
         first.close();
         all.forEach(CompletableFuture::join);
         assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    }
+
+    @Test
+    void s12_aLongQueueOnADirectExecutorDoesNotExhaustTheStack() throws Exception {
+        Lease first = a.named("x").acquire();
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+            all.add(a.named("x").acquireAsync().thenAccept(Lease::close));
+        }
+        first.close();
+        assertThat(all).allMatch(CompletableFuture::isDone);
     }
 
     @Test
