@@ -21,7 +21,7 @@ public final class ZooKeeperOptions {
     public static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
 
     private static final Duration LEAST_SESSION = Duration.ofSeconds(1);
-    private static final Duration MOST_SESSION = Duration.ofHours(1);
+    static final Duration MOST_SESSION = Duration.ofHours(1);
 
     /** What identifies the client to the server. */
     static final class AuthInfo {
