@@ -6,18 +6,16 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.LockClock;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +31,6 @@ public final class MemoryStore {
     private static final Duration PATIENCE = FALLBACK.multipliedBy(3);
 
     private static final int SWEEP_FLOOR = 64;
-
-    private static final Map<String, WeakReference<MemoryStore>> NAMED = new HashMap<>(); // guarded by itself
-
-    /** Of all named stores: a store that was collected and made anew does not begin again at 1. */
-    private static final AtomicLong NAMED_TOKENS = new AtomicLong();
 
     private final String endpoint;
     private final @Nullable LockClock clock;
@@ -57,7 +50,18 @@ public final class MemoryStore {
         }
     }
 
-    private MemoryStore(String endpoint, @Nullable LockClock clock, AtomicLong tokens) {
+    /** A step under the monitor, then the messages that it sends: none of them waits for the store, nor it for them. */
+    private <T> T step(Function<List<Runnable>, T> change) {
+        List<Runnable> pushes = new ArrayList<>();
+        T answer;
+        synchronized (monitor) {
+            answer = change.apply(pushes);
+        }
+        pushes.forEach(Runnable::run);
+        return answer;
+    }
+
+    MemoryStore(String endpoint, @Nullable LockClock clock, AtomicLong tokens) {
         this.endpoint = endpoint;
         this.clock = clock;
         this.tokens = tokens;
@@ -81,16 +85,7 @@ public final class MemoryStore {
      * a lease, the application. After that the garbage collector takes it, with what was left in it; tokens go on rising.
      */
     public static MemoryStore named(String name) {
-        synchronized (NAMED) {
-            NAMED.values().removeIf(reference -> reference.refersTo(null));
-            WeakReference<MemoryStore> reference = NAMED.get(name);
-            MemoryStore known = reference == null ? null : reference.get();
-            if (known == null) {
-                known = new MemoryStore("memory:" + name, null, NAMED_TOKENS);
-                NAMED.put(name, new WeakReference<>(known));
-            }
-            return known;
-        }
+        return NamedStores.get(name);
     }
 
     /** Faults that all clients of this store meet. */
@@ -117,9 +112,7 @@ public final class MemoryStore {
 
     /** Grants, queues or refuses; asked again, answers how it stands. */
     Attempt ask(Place place) {
-        List<Runnable> pushes = new ArrayList<>();
-        Attempt answer;
-        synchronized (monitor) {
+        return step(pushes -> {
             place.lastAsked = now();
             Line line = current(place.name, pushes);
             if (place.state == Place.State.NEW) {
@@ -132,47 +125,43 @@ public final class MemoryStore {
                     place.state = Place.State.QUEUED;
                 }
             }
-            answer = switch (place.state) {
+            return switch (place.state) {
                 case GRANTED -> new Attempt.Granted(place.token, Objects.requireNonNull(place.grant));
                 case NEW, QUEUED -> new Attempt.Waiting(untilWorthAsking(place));
                 case OVER -> new Attempt.Displaced("the store took the place away");
                 case ENDED -> new Attempt.Displaced("withdrawn");
             };
-        }
-        pushes.forEach(Runnable::run);
-        return answer;
+        });
     }
 
     /** A lost hint must not cost the waiter a grant that was made to it, nor a dead holder's lease be overlooked. */
     private Duration untilWorthAsking(Place place) {
         Line line = lines.get(place.name);
         long left = line == null ? 0 : line.holder.expiresAt - now();
-        return Duration.ofNanos(Math.max(0, Math.min(left, Math.min(FALLBACK.toNanos(), place.lease.toNanos() / 3))));
+        long pause = Math.min(FALLBACK.toNanos(), place.lease.toNanos() / 3);
+        return Duration.ofNanos(Math.max(0, Math.min(left, pause)));
     }
 
     /** Removes what a place has. Whether something was there. */
     boolean end(Place place) {
-        List<Runnable> pushes = new ArrayList<>();
-        boolean wasThere = false;
-        synchronized (monitor) {
+        return step(pushes -> {
             Line line = current(place.name, pushes);
-            if (line != null && place.state == Place.State.QUEUED) {
-                wasThere = line.queue.remove(place);
-            } else if (line != null && place.state == Place.State.GRANTED) {
-                wasThere = true;
-                handOn(line, pushes);
-            }
+            Place.State was = place.state;
             place.state = Place.State.ENDED; // also defeats an attempt that executes later (S8)
-        }
-        pushes.forEach(Runnable::run);
-        return wasThere;
+            if (line != null && was == Place.State.QUEUED) {
+                return line.queue.remove(place);
+            } else if (line != null && was == Place.State.GRANTED) {
+                handOn(line, pushes);
+                return true;
+            }
+            return false;
+        });
     }
 
     /** Extends what still stands. Returns those that do not. */
     Set<Place> renew(List<Place> places) {
-        Set<Place> gone = new LinkedHashSet<>();
-        List<Runnable> pushes = new ArrayList<>();
-        synchronized (monitor) {
+        return step(pushes -> {
+            Set<Place> gone = new LinkedHashSet<>();
             for (Place place : places) {
                 current(place.name, pushes);
                 if (place.state == Place.State.GRANTED) {
@@ -181,9 +170,8 @@ public final class MemoryStore {
                     gone.add(place);
                 }
             }
-        }
-        pushes.forEach(Runnable::run);
-        return gone;
+            return gone;
+        });
     }
 
     /** A connection ended: its waiters leave; its grants stay until their leases end, as those of a crashed process. */
@@ -202,39 +190,29 @@ public final class MemoryStore {
      * @param reason what the holder is told at once; null: nothing
      */
     boolean take(String name, @Nullable LockHolder seen, @Nullable LossReason reason) {
-        List<Runnable> pushes = new ArrayList<>();
-        boolean taken = false;
-        synchronized (monitor) {
+        return step(pushes -> {
             Line line = current(name, pushes);
-            if (line != null && (seen == null || line.holder.holder().equals(seen))) {
-                taken = true;
-                Place holder = line.holder;
-                holder.state = Place.State.OVER;
-                if (reason != null) {
-                    pushes.add(holder.lost(reason)); // before the next holder hears of its grant
-                }
-                handOn(line, pushes);
+            if (line == null || (seen != null && !line.holder.holder().equals(seen))) {
+                return false;
             }
-        }
-        pushes.forEach(Runnable::run);
-        return taken;
+            Place holder = line.holder;
+            holder.state = Place.State.OVER;
+            if (reason != null) {
+                pushes.add(holder.lost(reason)); // before the next holder hears of its grant
+            }
+            handOn(line, pushes);
+            return true;
+        });
     }
 
     LockStatus status(String name) {
-        List<Runnable> pushes = new ArrayList<>();
-        LockStatus status;
-        synchronized (monitor) {
-            status = status(name, current(name, pushes));
-        }
-        pushes.forEach(Runnable::run);
-        return status;
+        return step(pushes -> status(name, current(name, pushes)));
     }
 
     /** Locks whose name begins so, in the order of their names, strictly after a name. At most {@code limit}. */
     List<LockStatus> list(String prefix, int limit, String after) {
-        List<Runnable> pushes = new ArrayList<>();
-        List<LockStatus> found = new ArrayList<>();
-        synchronized (monitor) {
+        return step(pushes -> {
+            List<LockStatus> found = new ArrayList<>();
             String from = after.compareTo(prefix) > 0 ? after : prefix;
             for (String name :
                     List.copyOf(lines.tailMap(from, !from.equals(after)).keySet())) {
@@ -246,9 +224,8 @@ public final class MemoryStore {
                     found.add(status(name, line));
                 }
             }
-        }
-        pushes.forEach(Runnable::run);
-        return found;
+            return found;
+        });
     }
 
     private static LockStatus status(String name, @Nullable Line line) {

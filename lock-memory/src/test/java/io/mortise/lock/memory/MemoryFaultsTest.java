@@ -14,6 +14,7 @@ import io.mortise.lock.spi.ManualClock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +32,7 @@ class MemoryFaultsTest {
     @AfterEach
     void nothingIsLeft() {
         faults.heal();
+        clock.advance(Duration.ofSeconds(2)); // clean-ups that wait for their next try
         a.close();
         b.close();
         clock.advance(REQUEST); // deadlines of requests that were never answered
@@ -179,23 +181,32 @@ class MemoryFaultsTest {
     }
 
     @Test
-    void closingOnASilentStoreIsBoundedAndTheLeaseRunsOut() throws Exception {
-        Lease held = a.named("x").acquire();
+    void closingOnASilentLineIsBoundedAndTheLeaseRunsOut() throws Exception {
+        MemoryFaults line = store.faultsOfOne();
+        LockClient silent = MemoryLocks.connect(store, DIRECT, line);
+        Lease held = silent.named("x").acquire();
         CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
-        faults.freeze();
-        clock.advance(Duration.ofSeconds(1));
-        CompletableFuture<Void> closing = CompletableFuture.runAsync(a::close);
+        line.freeze();
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(silent::close);
         while (!closing.isDone()) {
-            clock.advance(Duration.ofMillis(10));
-            Thread.onSpinWait();
+            clock.advance(Duration.ofMillis(100)); // its bound is set at some moment of this clock
+            LockSupport.parkNanos(1_000_000);
         }
         assertThat(reasonOf(held)).isNotNull();
-        faults.heal();
         clock.advance(Duration.ofSeconds(40));
-        assertThat(waiting).isCompleted();
-        if (!waiting.isCompletedExceptionally()) {
-            waiting.join().close();
-        }
+        assertThat(waiting).as("crash release").isCompleted();
+        waiting.join().close();
+        line.heal();
+    }
+
+    @Test
+    void closingEndsAWaiterThatTheStoreStillQueues() throws Exception {
+        Lease held = b.named("x").acquire();
+        CompletableFuture<Lease> waiting = a.named("x").acquireAsync();
+        a.close();
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(store.status("x").waiters()).isEmpty();
+        held.close();
     }
 
     private static LossReason.Kind reasonOf(Lease lease) {

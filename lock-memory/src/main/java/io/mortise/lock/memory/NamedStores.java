@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import java.lang.ref.WeakReference;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The stores of this JVM by name, as long as somebody refers to them: the registry itself keeps none alive (S17). */
+final class NamedStores {
+    private static final Map<String, WeakReference<MemoryStore>> STORES = new HashMap<>(); // guarded by itself
+
+    /** Of all named stores: one that was collected and is made anew does not begin again at 1 (S3). */
+    private static final AtomicLong TOKENS = new AtomicLong();
+
+    private NamedStores() {}
+
+    static MemoryStore get(String name) {
+        synchronized (STORES) {
+            STORES.values().removeIf(reference -> reference.refersTo(null));
+            WeakReference<MemoryStore> reference = STORES.get(name);
+            MemoryStore known = reference == null ? null : reference.get();
+            if (known == null) {
+                known = new MemoryStore("memory:" + name, null, TOKENS);
+                STORES.put(name, new WeakReference<>(known));
+            }
+            return known;
+        }
+    }
+}

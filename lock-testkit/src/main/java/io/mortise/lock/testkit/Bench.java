@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
+
+/** What one conformance test works with: the backend, the clients that it opened, its threads. Closed after the test. */
+public final class Bench implements AutoCloseable {
+    /** Far longer than anything that is under test may take; a hang becomes a failure. */
+    static final Duration LONG = Duration.ofSeconds(30);
+
+    /** What a rule that says "at once" or 50 ms may take on a slow machine. */
+    static final Duration PROMPT = Duration.ofSeconds(1);
+
+    static final String THREAD_NAME = "conformance-";
+
+    private final BackendUnderTest backend;
+    private final List<LockClient> clients = new CopyOnWriteArrayList<>();
+    private final List<LockClient> cut = new ArrayList<>();
+    private final AtomicInteger threadCount = new AtomicInteger();
+    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task, THREAD_NAME + threadCount.incrementAndGet());
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    Bench(BackendUnderTest backend) {
+        this.backend = backend;
+    }
+
+    BackendUnderTest backend() {
+        return backend;
+    }
+
+    /** A new client, as another process would have. */
+    LockClient client() {
+        return client(ClientOptions.defaults());
+    }
+
+    LockClient client(ClientOptions options) {
+        LockClient client = backend.open(options);
+        clients.add(client);
+        return client;
+    }
+
+    /** Leases of {@link BackendUnderTest#lease()}. */
+    LockOptions shortLease(LockClient client) {
+        return client.capabilities().contains(Capability.PER_LOCK_LEASE)
+                ? LockOptions.defaults().leaseDuration(backend.lease())
+                : LockOptions.defaults();
+    }
+
+    /** Runs it on a thread of the bench. */
+    <T> Future<T> start(Callable<T> task) {
+        return threads.submit(task);
+    }
+
+    /** The operator's view, or the test is aborted. */
+    static LockAdmin admin(LockClient client, String rule) {
+        Optional<LockAdmin> admin = client.admin();
+        if (admin.isEmpty()) {
+            notVerified(rule, "this backend has no LockAdmin");
+        }
+        return admin.orElseThrow();
+    }
+
+    /** Cuts the client's line, or aborts the test. It is healed after the test at the latest. */
+    void cut(LockClient client, String rule) {
+        if (backend.faults().isEmpty()) {
+            notVerified(rule, "BackendUnderTest.faults() is empty");
+        }
+        cut.add(client);
+        backend.faults().orElseThrow().cut(client);
+    }
+
+    void heal(LockClient client) {
+        cut.remove(client);
+        backend.faults().orElseThrow().heal(client);
+    }
+
+    /** Aborts a test that has no meaning for this backend. */
+    static void onlyIf(LockClient client, Capability capability) {
+        Assumptions.assumeTrue(client.capabilities().contains(capability), () -> "not claimed: " + capability);
+    }
+
+    /** Aborts: reported beside what passed and what failed. */
+    static void notVerified(String rule, String why) {
+        Assumptions.abort("NOT VERIFIED: " + rule + ": " + why);
+    }
+
+    static <T> T await(CompletionStage<T> stage) throws InterruptedException {
+        return Face.result(stage.toCompletableFuture());
+    }
+
+    static LockStatus status(LockAdmin admin, String name) throws InterruptedException {
+        return await(admin.status(name));
+    }
+
+    /** Polls until it is true; fails with the words and the time when it is not within the time. */
+    static void eventually(String what, Duration within, Callable<Boolean> condition) throws Exception {
+        long start = System.nanoTime();
+        while (!condition.call()) {
+            if (System.nanoTime() - start > within.toNanos()) {
+                Assertions.fail(what + ": not within " + within);
+            }
+            LockSupport.parkNanos(2_000_000);
+        }
+    }
+
+    /** Nobody holds the lock any more, nor waits for it, as far as can be seen: within {@link #PROMPT} it can be had. */
+    void assertFree(LockClient other, String name) throws Exception {
+        if (other.admin().isPresent()) {
+            LockAdmin admin = other.admin().orElseThrow();
+            eventually("no waiter and no holder of \"" + name + "\" left", PROMPT, () -> {
+                LockStatus status = status(admin, name);
+                return status.holders().isEmpty() && status.waiters().isEmpty();
+            });
+        }
+        Optional<Lease> lease = other.named(name).tryAcquire(PROMPT);
+        Assertions.assertTrue(lease.isPresent(), () -> "\"" + name + "\" is not free");
+        lease.orElseThrow().close();
+    }
+
+    /** S10: an interrupted waiter for a lock that it cannot get returns within 50 ms. */
+    void assertInterruptReturnsAtOnce(DistributedLock lock) throws Exception {
+        Timing.overshoot("from interrupt to InterruptedException", PROMPT, Duration.ofMillis(50), () -> {
+            CompletableFuture<Thread> thread = new CompletableFuture<>();
+            Future<Long> waiting = start(() -> {
+                thread.complete(Thread.currentThread());
+                Assertions.assertThrows(InterruptedException.class, lock::acquire);
+                return System.nanoTime();
+            });
+            Thread waiter = Face.result(thread);
+            eventually("the waiter waits", LONG, () -> waiter.getState() == Thread.State.WAITING);
+            long start = System.nanoTime();
+            waiter.interrupt();
+            return Duration.ofNanos(Face.result(waiting) - start);
+        });
+    }
+
+    @Override
+    public void close() {
+        List.copyOf(cut).forEach(this::heal);
+        clients.forEach(LockClient::close);
+        threads.shutdownNow();
+        backend.close();
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** The callback forms: acquire, body, release, whatever the body does. */
+interface CallContract extends Contract {
+    @Test
+    default void call_runsUnderTheLockAndReleases() throws Exception {
+        LockClient client = bench().client();
+        LockClient other = bench().client();
+        String result = client.named("x").call(lease -> {
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(other.named("x").tryRun(Duration.ZERO, inner -> {})).isFalse();
+            return "done";
+        });
+        assertThat(result).isEqualTo("done");
+        assertThat(other.named("x").tryRun(Bench.PROMPT, lease -> lease.ensureHeld()))
+                .isTrue();
+        bench().assertFree(other, "x");
+    }
+
+    @Test
+    default void call_passesTheBodysExceptionOnAndReleases() throws Exception {
+        LockClient client = bench().client();
+        assertThatThrownBy(() -> client.named("x").run(lease -> {
+                    throw new IOException("from the body");
+                }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("from the body");
+        bench().assertFree(client, "x");
+    }
+
+    @Test
+    default void call_tellsThatTheLeaseWasLostMeanwhile() throws Exception {
+        LockClient client = bench().client();
+        LockAdmin admin = Bench.admin(bench().client(), "LeaseLostException from run");
+        assertThatThrownBy(() -> client.named("x").run(lease -> {
+                    assertThat(Bench.await(admin.forceRelease(
+                                    "x", Bench.status(admin, "x").holders().get(0))))
+                            .isTrue();
+                }))
+                .isInstanceOf(LeaseLostException.class);
+        bench().assertFree(client, "x");
+    }
+
+    @Test
+    default void callAsync_holdsUntilItsStageEnds() throws Exception {
+        LockClient client = bench().client();
+        LockClient other = bench().client();
+        CompletableFuture<Lease> given = new CompletableFuture<>();
+        CompletableFuture<String> work = new CompletableFuture<>();
+        CompletableFuture<String> result = client.named("x").callAsync(lease -> {
+            given.complete(lease);
+            return work;
+        });
+        Lease lent = Face.result(given);
+        assertThat(lent.isHeld()).isTrue();
+        assertThat(other.named("x").tryAcquire()).isEmpty();
+        assertThat(result).isNotDone();
+        work.complete("done");
+        assertThat(Face.result(result)).isEqualTo("done");
+        assertThat(lent.isHeld()).isFalse();
+        bench().assertFree(other, "x");
+    }
+
+    @Test
+    default void callAsync_releasesWhenTheBodyOrItsStageFails() throws Exception {
+        LockClient client = bench().client();
+        assertThatThrownBy(() -> Face.result(client.named("x").callAsync(lease -> {
+                    throw new IllegalStateException("thrown");
+                })))
+                .hasMessage("thrown");
+        bench().assertFree(client, "x");
+        assertThatThrownBy(() -> Face.result(client.named("x")
+                        .callAsync(lease -> CompletableFuture.failedFuture(new IllegalStateException("failed")))))
+                .hasMessage("failed");
+        bench().assertFree(client, "x");
+    }
+
+    @Test
+    default void callAsync_cancelledWhileItWaitsNeverRuns() throws Exception {
+        LockClient client = bench().client();
+        Lease held = client.named("x").acquire();
+        AtomicReference<Lease> given = new AtomicReference<>();
+        CompletableFuture<String> result = client.named("x").callAsync(lease -> {
+            given.set(lease);
+            return CompletableFuture.completedFuture("ran");
+        });
+        result.cancel(true);
+        held.close();
+        bench().assertFree(client, "x");
+        assertThat(given.get()).isNull();
+    }
+}

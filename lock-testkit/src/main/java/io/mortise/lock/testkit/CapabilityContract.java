@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** Capabilities both ways: what is claimed works, what is not claimed refuses. Other contracts test most of the first half. */
+interface CapabilityContract extends Contract {
+    @Test
+    default void capabilities_areConstantAndWithinWhatExists() {
+        Set<Capability> one = bench().client().capabilities();
+        assertThat(bench().client().capabilities()).isEqualTo(one);
+        assertThat(one).as("reserved").doesNotContain(Capability.SHARED, Capability.COUNTED);
+    }
+
+    @Test
+    default void capabilities_fencingIsThereOrRefused() throws Exception {
+        LockClient client = bench().client();
+        try (Lease lease = client.named("x").acquire()) {
+            if (client.capabilities().contains(Capability.FENCING)) {
+                assertThat(lease.fencingToken()).isEqualTo(lease.fencingToken());
+            } else {
+                assertThatThrownBy(lease::fencingToken).isInstanceOf(UnsupportedOperationException.class);
+            }
+        }
+    }
+
+    @Test
+    default void s14_perLockLeaseIsHonouredOrRefused() throws Exception {
+        LockClient client = bench().client();
+        Duration asked = Duration.ofSeconds(7);
+        LockOptions options = LockOptions.defaults().leaseDuration(asked);
+        if (!client.capabilities().contains(Capability.PER_LOCK_LEASE)) {
+            assertThatThrownBy(() -> client.named("x", options))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("PT7S");
+            return;
+        }
+        try (Lease lease = client.named("x", options).acquire()) {
+            assertThat(lease.remaining()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(8));
+        }
+    }
+
+    @Test
+    default void capabilities_theOperatorsViewIsThereOrRefused() {
+        LockClient client = bench().client();
+        if (client.admin().isEmpty()) {
+            assertThat(client.capabilities()).doesNotContain(Capability.LIST, Capability.HOLDER_INFO);
+            assertThatThrownBy(() -> client.named("x").status()).isInstanceOf(UnsupportedOperationException.class);
+        } else {
+            assertThat(client.named("x").status()).succeedsWithin(Bench.LONG);
+        }
+    }
+
+    @Test
+    default void capabilities_listIsThereOrRefused() {
+        LockClient client = bench().client();
+        Assumptions.assumeTrue(client.admin().isPresent(), "no LockAdmin");
+        if (client.capabilities().contains(Capability.LIST)) {
+            assertThat(client.admin().orElseThrow().list("", 10, Optional.empty()))
+                    .succeedsWithin(Bench.LONG);
+        } else {
+            assertThatThrownBy(() -> Bench.await(client.admin().orElseThrow().list("", 10, Optional.empty())))
+                    .isInstanceOf(UnsupportedOperationException.class);
+        }
+    }
+}

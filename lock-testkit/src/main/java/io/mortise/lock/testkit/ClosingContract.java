@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** S16 close is bounded and final, S17 nothing grows with use. */
+interface ClosingContract extends Contract {
+    @ParameterizedTest
+    @EnumSource
+    default void s16_waitersFailAndNothingCanBeAskedAnyMore(Face face) throws Exception {
+        LockClient client = bench().client();
+        try (Lease held = bench().client().named("x").acquire()) {
+            Future<Lease> waiting = bench().start(() -> face.acquire(client.named("x")));
+            Future<Optional<Lease>> bounded = bench().start(() -> face.tryAcquire(client.named("x"), Bench.LONG));
+            if (client.admin().isPresent()) {
+                LockAdmin admin = client.admin().orElseThrow();
+                Bench.eventually(
+                        "a waiter is seen",
+                        Bench.LONG,
+                        () -> !Bench.status(admin, "x").waiters().isEmpty());
+            }
+            client.close();
+            assertThatThrownBy(() -> Face.result(waiting)).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> Face.result(bounded)).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> face.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> face.tryAcquire(client.named("y"), Duration.ZERO))
+                    .isInstanceOf(ClientClosedException.class);
+            assertThat(held.isHeld()).isTrue();
+        }
+        bench().assertFree(bench().client(), "x");
+    }
+
+    @Test
+    default void s16_holdersAreToldAndTheirLocksAreFreeAtOnce() throws Exception {
+        LockClient client = bench().client();
+        LockClient other = bench().client();
+        Lease one = client.named("one").acquire();
+        Lease two = client.named("two").acquire();
+        long start = System.nanoTime();
+        client.close();
+        client.close();
+        assertThat(Timing.since(start))
+                .as("close")
+                .isLessThan(ClientOptions.defaults().requestTimeout());
+        for (Lease lease : List.of(one, two)) {
+            assertThat(lease.isHeld()).isFalse();
+            assertThat(Bench.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.CLIENT_CLOSED);
+            bench().assertFree(other, lease.lockName());
+        }
+    }
+
+    /** Requests that are under way when the client closes: none is delivered held, none is left in the store. */
+    @Test
+    default void s16_noLeaseIsDeliveredOnceCloseHasBegun() throws Exception {
+        LockClient other = bench().client();
+        for (int round = 0; round < 15; round++) {
+            LockClient client = bench().client();
+            List<CompletableFuture<Lease>> asked = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                asked.add(client.named("x" + i).acquireAsync());
+            }
+            Future<?> closing = bench().start(() -> {
+                client.close();
+                return null;
+            });
+            for (int i = 5; i < 10; i++) {
+                asked.add(client.named("x" + i).acquireAsync());
+            }
+            Face.result(closing);
+            for (CompletableFuture<Lease> one : asked) {
+                Bench.eventually("each request has an outcome", Bench.PROMPT, one::isDone);
+                if (!one.isCompletedExceptionally()) {
+                    assertThat(one.join().isHeld()).as("held after close").isFalse();
+                }
+            }
+            for (int i = 0; i < asked.size(); i++) {
+                bench().assertFree(other, "x" + i);
+            }
+        }
+    }
+
+    @Test
+    default void s16_theClientsThreadsEnd() throws Exception {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        LockClient client = bench().client();
+        client.named("x").run(lease -> assertThat(lease.isHeld()).isTrue());
+        client.named("x").acquireAsync().thenCompose(Lease::releaseAsync).join();
+        client.close();
+        List<String> left = new ArrayList<>();
+        try {
+            Bench.eventually("threads end", Duration.ofSeconds(10), () -> {
+                left.clear();
+                Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> !before.contains(thread) && thread.isAlive() && isClients(thread))
+                        .forEach(thread -> left.add(thread.getName()));
+                return left.isEmpty();
+            });
+        } catch (AssertionError e) {
+            throw new AssertionError("threads left: " + left, e);
+        }
+    }
+
+    private boolean isClients(Thread thread) {
+        String name = thread.getName();
+        return !name.startsWith(Bench.THREAD_NAME)
+                && !name.startsWith("junit-")
+                && !name.startsWith("ForkJoinPool.commonPool") // the JVM's own, shared by all
+                && !name.startsWith("CompletableFutureDelayScheduler")
+                && !name.startsWith("process reaper")
+                && !bench().backend().isServerThread(thread);
+    }
+
+    @Test
+    default void s17_namesUsedOnceLeaveNothing() throws Exception {
+        LockClient client = bench().client();
+        Bench.onlyIf(client, Capability.LIST);
+        LockAdmin admin = Bench.admin(client, "S17");
+        List<Future<?>> workers = new ArrayList<>();
+        for (int w = 0; w < 4; w++) {
+            int worker = w;
+            workers.add(bench().start(() -> {
+                for (int i = 0; i < 250; i++) {
+                    client.named("once/" + worker + "/" + i).acquire().close();
+                }
+                return null;
+            }));
+        }
+        for (Future<?> worker : workers) {
+            Face.result(worker);
+        }
+        Bench.eventually(
+                "no lock is left",
+                Bench.PROMPT,
+                () -> Bench.await(admin.list("", 10_000, Optional.empty()))
+                        .locks()
+                        .isEmpty());
+    }
+}

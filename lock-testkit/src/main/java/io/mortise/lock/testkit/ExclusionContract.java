@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** S01 exclusion, S02 honest isHeld, S03 fencing, S04 an owner is a lease. */
+interface ExclusionContract extends Contract {
+    @ParameterizedTest
+    @EnumSource
+    default void s01_threadsOfOneClientExcludeEachOther(Face face) throws Exception {
+        LockClient client = bench().client();
+        exclude(face, Collections.nCopies(6, client), 25);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s01_clientsExcludeEachOther(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        LockClient three = bench().client();
+        exclude(face, List.of(one, two, three, one, two, three), 25);
+    }
+
+    /** A counter without any protection of its own ends right only if nobody was inside with another. */
+    private void exclude(Face face, List<LockClient> clients, int rounds) throws Exception {
+        int[] counter = new int[1];
+        AtomicInteger inside = new AtomicInteger();
+        Set<Long> tokens = Collections.synchronizedSet(new HashSet<>());
+        List<Future<?>> workers = new ArrayList<>();
+        for (LockClient client : clients) {
+            DistributedLock lock = client.named("counter");
+            workers.add(bench().start(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    Lease lease = face.acquire(lock);
+                    assertThat(inside.incrementAndGet()).as("owners inside").isEqualTo(1);
+                    assertThat(lease.isHeld()).isTrue();
+                    if (client.capabilities().contains(Capability.FENCING)) {
+                        tokens.add(lease.fencingToken());
+                    }
+                    int seen = counter[0];
+                    LockSupport.parkNanos(10_000); // time for an intruder
+                    counter[0] = seen + 1;
+                    inside.decrementAndGet();
+                    assertThat(face.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
+                }
+                return null;
+            }));
+        }
+        for (Future<?> worker : workers) {
+            Face.result(worker);
+        }
+        assertThat(counter[0]).as("the counter").isEqualTo(clients.size() * rounds);
+        if (clients.get(0).capabilities().contains(Capability.FENCING)) {
+            assertThat(tokens).as("S03: tokens are never given twice").hasSize(clients.size() * rounds);
+        }
+    }
+
+    @Test
+    default void s01_locksOfOtherNamesAreIndependent() throws Exception {
+        LockClient client = bench().client();
+        try (Lease one = client.named("one").acquire();
+                Lease two = client.named("two").tryAcquire().orElseThrow()) {
+            assertThat(one.isHeld()).isTrue();
+            assertThat(two.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    default void s02_isHeldIsLocalAndRemainingIsWithinTheLease() throws Exception {
+        LockClient client = bench().client();
+        Lease lease = client.named("x", bench().shortLease(client)).acquire();
+        assertThat(lease.remaining())
+                .isPositive()
+                .isLessThanOrEqualTo(bench().backend().lease());
+        long start = System.nanoTime();
+        for (int i = 0; i < 10_000; i++) {
+            lease.isHeld();
+        }
+        assertThat(Timing.since(start)).as("10,000 calls of isHeld").isLessThan(Bench.PROMPT);
+        lease.ensureHeld();
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lease.remaining()).isZero();
+        assertThatThrownBy(lease::ensureHeld).isInstanceOf(LeaseLostException.class);
+    }
+
+    @Test
+    default void s02_renewalKeepsALeaseBeyondItsDuration() throws Exception {
+        LockClient client = bench().client();
+        LockClient other = bench().client();
+        Duration lease = bench().backend().lease();
+        try (Lease held = client.named("x", bench().shortLease(client)).acquire()) {
+            long start = System.nanoTime();
+            Bench.eventually("two lease durations", lease.multipliedBy(3), () -> {
+                assertThat(held.isHeld())
+                        .as("held after %s", Timing.since(start))
+                        .isTrue();
+                assertThat(held.remaining()).isLessThanOrEqualTo(lease);
+                return Timing.since(start).compareTo(lease.multipliedBy(2)) > 0;
+            });
+            assertThat(other.named("x").tryAcquire()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s03_tokensRiseOverReleasesAndClients(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        Bench.onlyIf(one, Capability.FENCING);
+        long last = Long.MIN_VALUE;
+        for (int i = 0; i < 10; i++) {
+            Lease lease = face.acquire((i % 3 == 0 ? two : one).named("x"));
+            assertThat(lease.fencingToken()).as("token of grant %s", i).isGreaterThan(last);
+            last = lease.fencingToken();
+            face.release(lease);
+        }
+        one.close();
+        two.close();
+        try (Lease lease = bench().client().named("x").acquire()) {
+            assertThat(lease.fencingToken())
+                    .as("token of a client that came later")
+                    .isGreaterThan(last);
+        }
+    }
+
+    @Test
+    default void s04_anyThreadMayRelease() throws Exception {
+        LockClient client = bench().client();
+        Lease lease = client.named("x").acquire();
+        assertThat(Face.result(bench().start(lease::release))).isEqualTo(ReleaseOutcome.RELEASED);
+        bench().assertFree(client, "x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s04_theSameThreadAcquiringTwiceWaits(Face face) throws Exception {
+        DistributedLock lock = bench().client().named("x");
+        Lease first = face.acquire(lock);
+        assertThat(face.tryAcquire(lock, Duration.ZERO)).isEmpty();
+        assertThat(face.tryAcquire(lock, Duration.ofMillis(100))).isEmpty();
+        face.release(first);
+        Lease second = face.tryAcquire(lock, Bench.PROMPT).orElseThrow();
+        assertThat(second.ownerId()).as("the owner id of the next grant").isNotEqualTo(first.ownerId());
+        assertThat(List.of(first.ownerId(), second.ownerId()))
+                .allSatisfy(id -> assertThat(id).matches("[0-9a-f]{32}"));
+        face.release(second);
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** S13 distinct names are distinct locks, S14 bad input is refused with the value and the limit. */
+interface NamesContract extends Contract {
+    /** Each is a lock of its own, whatever the store makes of its characters. */
+    List<String> ODD_NAMES = List.of(
+            "plain",
+            "Plain", // case
+            "a/b",
+            "a",
+            "a/",
+            "/a",
+            "a//b",
+            "a%2Fb", // what the one above may be stored as
+            "a%2fb",
+            "a%252Fb",
+            "%",
+            "%25",
+            "/",
+            ".",
+            "..",
+            "a/..",
+            "a/.",
+            "/..",
+            " ",
+            "  ",
+            " a",
+            "a ",
+            "a b",
+            "a+b",
+            "\t",
+            "\n",
+            "a\r\nb",
+            "\u0000",
+            "a\u0000b",
+            "\u007f",
+            "\u0085",
+            "\u00e9", // é in one code point
+            "e\u0301", // and in two
+            "\u212b", // Ångström, which NFC makes
+            "\u00c5", // this
+            "\uFB01", // a ligature
+            "\ufeff",
+            "\u202e",
+            "\uffff",
+            "\uD83D\uDE00", // an emoji
+            "日本語",
+            "x".repeat(512),
+            "x".repeat(511),
+            "x".repeat(511) + "y",
+            "\uD83D\uDE00".repeat(128), // 512 bytes
+            "zookeeper",
+            "/zookeeper",
+            "zookeeper/quota",
+            "lock-0000000000",
+            "lock-0000000001",
+            "_c_00000000-0000-0000-0000-000000000000-lock-0000000000",
+            "locks",
+            "mortise",
+            "mortise:fence",
+            "fence",
+            "withdrawn",
+            "{a}",
+            "{a}b",
+            "*",
+            "?",
+            "[a]",
+            "a:b",
+            "a|b",
+            "a\\b",
+            "\"a\"",
+            "'a'",
+            "-",
+            "_",
+            "0",
+            "null");
+
+    @Test
+    default void s13_distinctNamesNeverCollide() throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        List<Lease> held = new ArrayList<>();
+        for (String name : ODD_NAMES) {
+            Optional<Lease> lease = one.named(name).tryAcquire();
+            assertThat(lease)
+                    .as("lock %s beside all before it", printable(name))
+                    .isPresent();
+            held.add(lease.orElseThrow());
+        }
+        for (int i = 0; i < held.size(); i++) {
+            Lease lease = held.get(i);
+            assertThat(lease.lockName()).isEqualTo(ODD_NAMES.get(i));
+            assertThat(lease.isHeld()).as(printable(lease.lockName())).isTrue();
+            assertThat(two.named(lease.lockName()).tryAcquire())
+                    .as("lock %s for another client", printable(lease.lockName()))
+                    .isEmpty();
+        }
+        held.forEach(Lease::close);
+        try (Lease again = two.named(ODD_NAMES.get(0)).acquire()) {
+            assertThat(again.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    default void s13_operatorsSeeTheNamesAsTheyWereGiven() throws Exception {
+        LockClient client = bench().client();
+        Bench.onlyIf(client, Capability.LIST);
+        LockAdmin admin = Bench.admin(client, "S13");
+        List<Lease> held = new ArrayList<>();
+        for (String name : ODD_NAMES) {
+            held.add(client.named(name).tryAcquire().orElseThrow());
+        }
+        assertThat(Bench.await(admin.list("", 1000, Optional.empty())).locks())
+                .extracting(LockStatus::name)
+                .containsExactlyInAnyOrderElementsOf(ODD_NAMES);
+        assertThat(Bench.status(admin, "a/b").name()).isEqualTo("a/b");
+        held.forEach(Lease::close);
+    }
+
+    @Test
+    default void s14_badNamesAreRefused() throws Exception {
+        LockClient client = bench().client();
+        refused(() -> client.named(""), "empty", "512");
+        refused(() -> client.named("x".repeat(513)), "513", "512");
+        refused(() -> client.named("\uD83D\uDE00".repeat(128) + "x"), "513", "512");
+        refused(() -> client.named("a\uD83D"), "surrogate");
+        refused(() -> client.named("\uDE00a"), "surrogate");
+        if (client.admin().isPresent()) {
+            LockAdmin admin = client.admin().orElseThrow();
+            refused(() -> admin.status(""), "empty", "512");
+            refused(() -> admin.list("", 0, Optional.empty()), "0", "10000");
+            refused(() -> admin.list("", 10_001, Optional.empty()), "10001", "10000");
+        }
+    }
+
+    @Test
+    default void s14_badDurationsAreRefused() throws Exception {
+        LockClient client = bench().client();
+        DistributedLock lock = client.named("x");
+        Duration negative = Duration.ofMillis(-1);
+        refused(() -> lock.tryAcquire(negative), "PT-0.001S", "zero");
+        refused(() -> lock.tryAcquireAsync(negative), "PT-0.001S", "zero");
+        refused(() -> lock.tryRun(negative, lease -> {}), "PT-0.001S", "zero");
+        LockOptions defaults = LockOptions.defaults();
+        refused(() -> defaults.leaseDuration(Duration.ofMillis(999)), "PT0.999S", "PT1S", "PT1H");
+        refused(() -> defaults.leaseDuration(Duration.ofHours(1).plusNanos(1)), "PT1H0.000000001S", "PT1H");
+        refused(() -> defaults.maxHold(Duration.ZERO), "PT0S", "zero");
+        try (Lease lease = lock.acquire()) {
+            refused(() -> lease.onExpiring(Duration.ZERO, () -> {}), "PT0S", "zero");
+        }
+    }
+
+    @Test
+    default void s14_tooMuchMetadataIsRefused() {
+        refused(() -> LockOptions.defaults().metadata(Map.of("k", "x".repeat(1025))), "1024");
+    }
+
+    private static void refused(ThrowingCallable call, String... words) {
+        assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class).hasMessageContainingAll(words);
+    }
+
+    private static String printable(String name) {
+        StringBuilder out = new StringBuilder();
+        name.chars()
+                .limit(40)
+                .forEach(c -> out.append(c > ' ' && c < 127 ? "" + (char) c : String.format("\\u%04x", c)));
+        return out.toString();
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** S18 operators can see holders and waiters, and take a lock from exactly the holder that they saw. */
+interface OperatorContract extends Contract {
+    @Test
+    default void s18_statusShowsTheHolder() throws Exception {
+        LockClient client = bench().client();
+        LockAdmin admin = Bench.admin(bench().client(), "S18");
+        Bench.onlyIf(client, Capability.HOLDER_INFO);
+        Map<String, String> metadata = Map.of("job", "nightly report", "ключ", "a=b %20\n");
+        try (Lease lease =
+                client.named("x", LockOptions.defaults().metadata(metadata)).acquire()) {
+            LockStatus status = Bench.status(admin, "x");
+            assertThat(status.name()).isEqualTo("x");
+            assertThat(status.waiters()).isEmpty();
+            assertThat(status.holders()).hasSize(1);
+            LockHolder holder = status.holders().get(0);
+            assertThat(holder.owner()).contains(lease.ownerId());
+            assertThat(holder.host())
+                    .hasValueSatisfying(host -> assertThat(host).isNotBlank());
+            assertThat(holder.pid()).hasValue(ProcessHandle.current().pid());
+            assertThat(holder.since())
+                    .hasValueSatisfying(since -> assertThat(
+                                    Duration.between(since, Instant.now()).abs())
+                            .isLessThan(Bench.LONG));
+            assertThat(holder.metadata()).isEqualTo(metadata);
+            assertThat(holder.foreign()).isFalse();
+            if (client.capabilities().contains(Capability.FENCING)) {
+                assertThat(holder.token()).hasValue(lease.fencingToken());
+            }
+            assertThat(client.named("x").status().join().holders())
+                    .as("by the lock itself")
+                    .hasSize(1);
+        }
+        Bench.eventually(
+                "a lock that nobody holds has no holder",
+                Bench.PROMPT,
+                () -> Bench.status(admin, "x").holders().isEmpty());
+        assertThat(Bench.status(admin, "never used").holders()).isEmpty();
+    }
+
+    @Test
+    default void s18_statusShowsWaiters() throws Exception {
+        LockClient client = bench().client();
+        LockClient other = bench().client();
+        LockAdmin admin = Bench.admin(client, "S18");
+        Bench.onlyIf(client, Capability.FAIR); // others need not keep a queue in the store
+        Lease held = client.named("x").acquire();
+        CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
+        Bench.eventually(
+                "the waiter is seen",
+                Bench.LONG,
+                () -> Bench.status(admin, "x").waiters().size() == 1);
+        LockStatus status = Bench.status(admin, "x");
+        assertThat(status.holders()).extracting(LockHolder::owner).containsExactly(Optional.of(held.ownerId()));
+        held.close();
+        Lease lease = Face.result(waiting);
+        assertThat(status.waiters())
+                .extracting(LockHolder::owner)
+                .as("who waited is who was granted")
+                .containsExactly(Optional.of(lease.ownerId()));
+        lease.close();
+    }
+
+    @Test
+    default void s18_aForcedReleaseTouchesOnlyWhatWasSeen() throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        LockAdmin admin = Bench.admin(two, "S18");
+        Lease first = one.named("x").acquire();
+        LockHolder seen = Bench.status(admin, "x").holders().get(0);
+        first.close();
+        assertThat(Bench.await(admin.forceRelease("x", seen)))
+                .as("nobody holds it")
+                .isFalse();
+        Lease second = one.named("x").acquire();
+        assertThat(Bench.await(admin.forceRelease("x", seen)))
+                .as("another holds it")
+                .isFalse();
+        assertThat(second.isHeld()).isTrue();
+        assertThat(two.named("x").tryAcquire()).isEmpty();
+        assertThat(Bench.await(admin.forceRelease(
+                        "x", Bench.status(admin, "x").holders().get(0))))
+                .isTrue();
+        bench().assertFree(two, "x");
+    }
+
+    @Test
+    default void s18_aForcedReleaseWakesTheNextWaiter() throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        LockAdmin admin = Bench.admin(bench().client(), "S18");
+        Lease taken = one.named("x").acquire();
+        CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
+        assertThat(Bench.await(admin.forceRelease(
+                        "x", Bench.status(admin, "x").holders().get(0))))
+                .isTrue();
+        try (Lease next = Face.result(waiting)) {
+            assertThat(next.isHeld()).isTrue();
+            Bench.eventually("the old holder knows", bench().backend().lease().plus(Bench.LONG), () -> !taken.isHeld());
+            assertThat(next.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    default void s18_listGoesByPagesAndPrefix() throws Exception {
+        LockClient client = bench().client();
+        Bench.onlyIf(client, Capability.LIST);
+        LockAdmin admin = Bench.admin(client, "S18");
+        List<Lease> held = new ArrayList<>();
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 25; i++) {
+            expected.add("page/" + i);
+            held.add(client.named("page/" + i).acquire());
+        }
+        for (String other : List.of("page", "pag", "Page/1", "z")) {
+            held.add(client.named(other).acquire());
+        }
+        List<String> seen = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        int pages = 0;
+        do {
+            LockAdmin.Page page = Bench.await(admin.list("page/", 10, cursor));
+            assertThat(page.locks()).hasSizeLessThanOrEqualTo(10);
+            page.locks().forEach(lock -> {
+                assertThat(lock.holders()).hasSize(1);
+                seen.add(lock.name());
+            });
+            cursor = page.next();
+            assertThat(++pages).as("pages").isLessThan(30);
+        } while (cursor.isPresent());
+        assertThat(seen).containsExactlyInAnyOrderElementsOf(expected);
+        held.forEach(Lease::close);
+    }
+
+    @Test
+    default void s18_diagnoseAnswers() throws Exception {
+        LockAdmin admin = Bench.admin(bench().client(), "S18");
+        assertThat(Bench.await(admin.diagnose())).allSatisfy(finding -> {
+            assertThat(finding.what()).isNotBlank();
+            assertThat(finding.remedy()).isNotBlank();
+        });
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** S05 release touches only its own grant, S07 loss is announced once and never after a release. */
+interface ReleaseContract extends Contract {
+    @ParameterizedTest
+    @EnumSource
+    default void s05_releaseIsIdempotentAndSparesTheSuccessor(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        Lease first = face.acquire(one.named("x"));
+        assertThat(face.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease second = face.acquire(two.named("x"));
+        for (int i = 0; i < 3; i++) {
+            assertThat(face.release(first)).as("released again").isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        first.close();
+        assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
+        assertThat(second.isHeld()).isTrue();
+        assertThat(face.release(second)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s05_aStaleReleaseAfterATakeoverSparesTheSuccessor(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        LockAdmin admin = Bench.admin(two, "S05");
+        Lease stale = face.acquire(one.named("x"));
+        forceRelease(admin, "x");
+        Lease successor = face.tryAcquire(two.named("x"), Bench.LONG).orElseThrow();
+        assertThat(face.release(stale)).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
+        assertThat(successor.isHeld()).isTrue();
+        assertThat(face.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    default void s07_aForcedReleaseIsAnnouncedOnceWithItsReason() throws Exception {
+        LockClient client = bench().client();
+        LockAdmin admin = Bench.admin(bench().client(), "S07");
+        Lease lease = client.named("x").acquire();
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        lease.lost().thenAccept(told::add);
+        forceRelease(admin, "x");
+        // Without push the next renewal finds out.
+        Bench.eventually("the loss is announced", bench().backend().lease().plus(Bench.LONG), () -> !told.isEmpty());
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
+        assertThatThrownBy(lease::ensureHeld)
+                .isInstanceOfSatisfying(
+                        LeaseLostException.class,
+                        e -> assertThat(e.reason().kind()).isEqualTo(LossReason.Kind.REMOVED));
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+        lease.lost().thenAccept(told::add); // a late listener is told too
+        Bench.eventually("a late listener is told", Bench.PROMPT, () -> told.size() == 2);
+        bench().assertFree(client, "x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s07_nothingIsAnnouncedAfterARelease(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            Lease lease = face.acquire(one.named("x"));
+            lease.lost().thenAccept(told::add);
+            assertThat(face.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
+            face.release(face.acquire(two.named("x"))); // time for whatever the release set off
+        }
+        one.close();
+        assertThat(told).isEmpty();
+    }
+
+    private static void forceRelease(LockAdmin admin, String name) throws InterruptedException {
+        assertThat(Bench.await(admin.forceRelease(
+                        name, Bench.status(admin, name).holders().get(0))))
+                .isTrue();
+    }
+}

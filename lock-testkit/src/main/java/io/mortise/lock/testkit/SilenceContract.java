@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What happens to a client whose line to the store is cut, and to the others. Needs {@link BackendUnderTest#faults()}. */
+interface SilenceContract extends Contract {
+    ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+
+    /** One story, since each lease that runs out costs its duration: S02, S03, S05, S06, S07 and S11. */
+    @ParameterizedTest
+    @EnumSource
+    default void s02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(Face face) throws Exception {
+        LockClient silent = bench().client(IMPATIENT);
+        LockClient other = bench().client();
+        LockClient third = bench().client();
+        Bench.onlyIf(other, Capability.CRASH_RELEASE);
+        Lease old = face.acquire(silent.named("x", bench().shortLease(silent)));
+        CompletableFuture<Lease> waiting =
+                other.named("x", bench().shortLease(other)).acquireAsync();
+        bench().cut(silent, "S02, S03, S05, S06, S07, S11 over expiry");
+        Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), () -> {
+            boolean granted = waiting.isDone();
+            assertThat(granted && old.isHeld()).as("S02: two believe").isFalse();
+            return granted;
+        });
+        Lease next = Face.result(waiting);
+        assertThat(Bench.await(old.lost()).kind())
+                .as("S07")
+                .isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED);
+        if (other.capabilities().contains(Capability.FENCING)) {
+            assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
+        }
+        bench().heal(silent);
+        assertThat(face.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
+        assertThat(old.isHeld()).as("S06").isFalse();
+        assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
+        assertThat(next.isHeld()).isTrue();
+        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        // The healed client goes on with a new session if it needs one.
+        Lease again = face.tryAcquire(silent.named("x"), Bench.LONG).orElseThrow();
+        assertThat(face.release(again)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s09_waitsOnASilentStoreAreBounded(Face face) throws Exception {
+        LockClient client = bench().client(IMPATIENT);
+        DistributedLock lock = client.named("x");
+        bench().cut(client, "S09 on a silent store");
+        for (Duration maxWait : new Duration[] {Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(1500)}) {
+            Duration bound = maxWait.isZero() ? IMPATIENT.requestTimeout() : maxWait;
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> face.tryAcquire(lock, maxWait))
+                    .as("S15: no answer is not busy")
+                    .isInstanceOf(BackendUnavailableException.class);
+            assertThat(Timing.since(start)).as("a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
+        }
+    }
+
+    @Test
+    default void s10_anInterruptReturnsAtOnceThoughTheStoreIsSilent() throws Exception {
+        LockClient client = bench().client(IMPATIENT);
+        DistributedLock lock = client.named("x");
+        bench().cut(client, "S10 on a silent store");
+        bench().assertInterruptReturnsAtOnce(lock);
+    }
+
+    /** What the store may get to see late must not stay: the lock is to be had within one lease of the healing. */
+    @Test
+    default void s08_requestsThatArriveLateLeaveNothing() throws Exception {
+        LockClient client = bench().client(IMPATIENT);
+        LockClient other = bench().client();
+        bench().cut(client, "S08 unknown outcomes");
+        CompletableFuture<Lease> cancelled =
+                client.named("x", bench().shortLease(client)).acquireAsync();
+        assertThatThrownBy(() -> client.named("x", bench().shortLease(client)).tryAcquire(Duration.ofMillis(100)))
+                .isInstanceOf(BackendUnavailableException.class);
+        cancelled.cancel(true);
+        bench().heal(client);
+        // Not instead of waiting for it: what arrives late may arrive after this look.
+        long healed = System.nanoTime();
+        Bench.eventually("nothing stays", bench().backend().takeoverWithin().plusSeconds(1), () -> {
+            if (Timing.since(healed).compareTo(Bench.PROMPT) < 0) {
+                return false;
+            }
+            return other.named("x").tryRun(Duration.ZERO, lease -> lease.ensureHeld());
+        });
+        bench().assertFree(other, "x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s15_anUnboundedWaitOnASilentStoreFails(Face face) throws Exception {
+        LockClient client = bench().client(IMPATIENT.unavailableAfter(Duration.ofSeconds(1)));
+        bench().cut(client, "S15");
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> face.acquire(client.named("x")))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("x");
+        assertThat(Timing.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    default void s16_closeOnASilentStoreIsBounded() throws Exception {
+        LockClient client = bench().client(IMPATIENT);
+        LockClient other = bench().client();
+        Lease held = client.named("x", bench().shortLease(client)).acquire();
+        bench().cut(client, "S16 on a silent store");
+        CompletableFuture<Lease> waiting = client.named("y").acquireAsync();
+        long start = System.nanoTime();
+        client.close();
+        assertThat(Timing.since(start))
+                .as("close")
+                .isLessThan(IMPATIENT.requestTimeout().multipliedBy(2).plusSeconds(2));
+        assertThat(held.isHeld()).isFalse();
+        Bench.eventually("the waiter failed", Bench.PROMPT, waiting::isCompletedExceptionally);
+        if (other.capabilities().contains(Capability.CRASH_RELEASE)) {
+            assertThat(other.named("x").tryAcquire(bench().backend().takeoverWithin()))
+                    .as("the lock of the client that could not say goodbye")
+                    .hasValueSatisfying(Lease::close);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** S09 waiting is bounded, S11 a release wakes the next, S12 first come first served. */
+interface WaitingContract extends Contract {
+    @ParameterizedTest
+    @EnumSource
+    default void s09_aBoundedWaitEndsAtItsBound(Face face) throws Exception {
+        Duration maxWait = Duration.ofMillis(200);
+        try (Lease held = bench().client().named("x").acquire()) {
+            DistributedLock lock = bench().client().named("x");
+            Timing.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
+                long start = System.nanoTime();
+                assertThat(face.tryAcquire(lock, maxWait)).isEmpty();
+                Duration took = Timing.since(start);
+                assertThat(took).as("a wait that the lock was busy").isGreaterThanOrEqualTo(maxWait);
+                return took.minus(maxWait);
+            });
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s09_zeroIsOneAttempt(Face face) throws Exception {
+        LockClient client = bench().client();
+        try (Lease held = bench().client().named("x").acquire()) {
+            Timing.overshoot("one attempt", Bench.PROMPT, Duration.ofMillis(250), () -> {
+                long start = System.nanoTime();
+                assertThat(face.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
+                return Timing.since(start);
+            });
+            assertThat(held.isHeld()).isTrue();
+        }
+        face.release(face.tryAcquire(client.named("x"), Duration.ZERO).orElseThrow());
+        assertThat(client.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s11_aReleaseWakesTheNextWaiter(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        Bench.onlyIf(one, Capability.PUSH);
+        Timing.overshoot("from release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
+            Lease held = one.named("x").acquire();
+            Future<Long> waiting = bench().start(() -> {
+                Lease lease = face.acquire(two.named("x"));
+                long granted = System.nanoTime();
+                lease.close();
+                return granted;
+            });
+            awaitWaiters(one, "x", 1);
+            long start = System.nanoTime();
+            held.close();
+            return Duration.ofNanos(Face.result(waiting) - start);
+        });
+    }
+
+    /** Asked for by one thread one after another, so the order is known without looking into the store. */
+    @Test
+    default void s12_oneClientIsGrantedInTheOrderOfAsking() throws Exception {
+        LockClient client = bench().client();
+        Bench.onlyIf(client, Capability.FAIR);
+        Lease held = client.named("x").acquire();
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<?>> all = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            int mine = i;
+            all.add(client.named("x").acquireAsync().thenAccept(lease -> {
+                order.add(mine);
+                lease.releaseAsync();
+            }));
+        }
+        held.close();
+        for (CompletableFuture<?> one : all) {
+            Face.result(one);
+        }
+        assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void s12_clientsAreGrantedInTheOrderOfArrival(Face face) throws Exception {
+        List<LockClient> clients = List.of(bench().client(), bench().client(), bench().client());
+        Bench.onlyIf(clients.get(0), Capability.FAIR);
+        Bench.admin(clients.get(0), "S12 among clients");
+        Lease held = clients.get(0).named("x").acquire();
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        List<Future<?>> all = new ArrayList<>();
+        // One waiter per client: further ones of a process may stand where the store does not see them.
+        for (int i = 1; i <= clients.size(); i++) {
+            int mine = i;
+            DistributedLock lock = clients.get(i % clients.size()).named("x");
+            all.add(bench().start(() -> {
+                Lease lease = face.acquire(lock);
+                order.add(mine);
+                return face.release(lease);
+            }));
+            awaitWaiters(clients.get(0), "x", i);
+        }
+        held.close();
+        for (Future<?> one : all) {
+            Face.result(one);
+        }
+        assertThat(order).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    default void s12_aWaiterThatLeftIsSkipped() throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        Lease held = one.named("x").acquire();
+        CompletableFuture<Lease> first = two.named("x").acquireAsync();
+        CompletableFuture<Lease> second = one.named("x").acquireAsync();
+        CompletableFuture<Lease> third = two.named("x").acquireAsync();
+        first.cancel(true);
+        two.close(); // takes the third with it
+        held.close();
+        Face.result(second).close();
+        Bench.eventually("the one of the closed client failed", Bench.PROMPT, third::isCompletedExceptionally);
+    }
+
+    /** Without an operator's view there is nothing to wait for, and the test measures a little more than it means to. */
+    private static void awaitWaiters(LockClient client, String name, int count) throws Exception {
+        if (client.admin().isPresent()) {
+            LockAdmin admin = client.admin().orElseThrow();
+            Bench.eventually(
+                    count + " waiters are seen",
+                    Bench.LONG,
+                    () -> Bench.status(admin, name).waiters().size() == count);
+        }
+    }
+}
