@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * @param sequence signed and 32 bits wide: it wraps
  */
 record Contender(String node, int sequence) {
-    private static final Pattern NAME = Pattern.compile("(?s).*lock-(-?\\d{10})");
+    private static final Pattern NAME = Pattern.compile("(?s).*lock-(\\d{10}|-\\d{9,10})"); // %010d: the sign counts
 
     static Optional<Contender> of(String node) {
         Matcher matcher = NAME.matcher(node);

@@ -25,7 +25,8 @@ record LockPaths(String base) {
     /** The lock's name of a node under the base; empty for a node that is no lock of ours. */
     static Optional<String> lockName(String node) {
         try {
-            return Optional.of(new LockName(LockName.unescape(node)).value());
+            LockName name = new LockName(LockName.unescape(node));
+            return nodeName(name).equals(node) ? Optional.of(name.value()) : Optional.empty(); // else somebody else's
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

@@ -51,10 +51,14 @@ final class ZkBackend implements LockBackend {
     @GuardedBy("this")
     private boolean closed;
 
+    /** As negotiated for the last session: what is known while the next one connects. */
+    private volatile Duration sessionTimeout;
+
     private ZkBackend(ZooKeeperOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
         this.paths = new LockPaths(options.basePath());
+        this.sessionTimeout = options.sessionTimeout();
     }
 
     static ZkBackend open(ZooKeeperOptions options, BackendContext context) {
@@ -179,7 +183,8 @@ final class ZkBackend implements LockBackend {
 
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
-        return current().flatMap(ZkSession::liveness).map(ZkLiveness::timeout).orElse(options.sessionTimeout());
+        current().flatMap(ZkSession::liveness).ifPresent(liveness -> sessionTimeout = liveness.timeout());
+        return sessionTimeout;
     }
 
     @Override

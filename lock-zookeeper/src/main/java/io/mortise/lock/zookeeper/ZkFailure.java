@@ -36,8 +36,10 @@ final class ZkFailure {
                     AUTHFAILED,
                     INVALIDACL,
                     SESSIONCLOSEDREQUIRESASLAUTH,
-                    NOTREADONLY,
                     QUOTAEXCEEDED,
+                    NOCHILDRENFOREPHEMERALS,
+                    BADARGUMENTS,
+                    MARSHALLINGERROR,
                     UNIMPLEMENTED ->
                 new BackendRefusedException(
                         what + " at " + endpoints + " was refused (" + keeper.code() + " on " + keeper.getPath()

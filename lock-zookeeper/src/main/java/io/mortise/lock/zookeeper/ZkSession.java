@@ -35,6 +35,7 @@ final class ZkSession implements Watcher {
     private final boolean owned;
     private final WatchTable watches = new WatchTable();
     private final CompletableFuture<ZkLiveness> ready = new CompletableFuture<>();
+    private final CompletableFuture<Void> begun = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile @Nullable ZkCalls calls;
     private volatile long connection;
@@ -52,10 +53,14 @@ final class ZkSession implements Watcher {
     static ZkSession start(ZooKeeperOptions options, String endpoints, BackendContext context) {
         boolean owned = options.supplier().isEmpty();
         ZkSession session = new ZkSession(context, endpoints, options.basePath(), owned);
-        if (owned) {
-            session.calls = new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session));
-        } else {
-            session.borrow(options.supplier().get().get());
+        try {
+            if (owned) {
+                session.calls = new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session));
+            } else {
+                session.borrow(options.supplier().get().get());
+            }
+        } finally {
+            session.begun.complete(null);
         }
         return session;
     }
@@ -139,6 +144,7 @@ final class ZkSession implements Watcher {
 
     @Override
     public void process(WatchedEvent event) {
+        begun.join(); // a fast server's first event comes before the handle's constructor has returned
         if (event.getType() == Event.EventType.None) {
             stateChanged(event.getState());
         } else {

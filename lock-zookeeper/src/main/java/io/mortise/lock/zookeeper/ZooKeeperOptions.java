@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
 import org.apache.zookeeper.data.ACL;
@@ -20,6 +21,7 @@ public final class ZooKeeperOptions {
     /** The session timeout that is asked for unless said otherwise; the server bounds it. */
     public static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
 
+    private static final String ZOOKEEPER = "/zookeeper";
     private static final Duration LEAST_SESSION = Duration.ofSeconds(1);
     static final Duration MOST_SESSION = Duration.ofHours(1);
 
@@ -66,6 +68,12 @@ public final class ZooKeeperOptions {
         if (connectString.isBlank()) {
             throw new IllegalArgumentException("connectString is empty, must be host:port,…");
         }
+        try {
+            new ConnectStringParser(connectString);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "connectString is \"" + connectString + "\", must be host:port,…/chroot: " + e.getMessage(), e);
+        }
         return new ZooKeeperOptions(Optional.of(connectString), Optional.empty());
     }
 
@@ -80,7 +88,16 @@ public final class ZooKeeperOptions {
 
     /** Under which node locks live; created when the first lock is. Default {@value #DEFAULT_BASE_PATH}. */
     public ZooKeeperOptions basePath(String path) {
-        PathUtils.validatePath(path);
+        try {
+            PathUtils.validatePath(path);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "basePath is \"" + path + "\", must be a path such as /locks: " + e.getMessage(), e);
+        }
+        if (path.equals(ZOOKEEPER) || path.startsWith(ZOOKEEPER + "/")) {
+            throw new IllegalArgumentException(
+                    "basePath is \"" + path + "\", must not be ZooKeeper's own " + ZOOKEEPER);
+        }
         ZooKeeperOptions copy = copy();
         copy.basePath = path;
         return copy;
@@ -147,7 +164,14 @@ public final class ZooKeeperOptions {
     }
 
     boolean openToAll() {
-        return acl.equals(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+        return openToAll(acl);
+    }
+
+    /** Whether everyone may do more than look. */
+    static boolean openToAll(List<ACL> acl) {
+        return acl.stream()
+                .anyMatch(entry -> entry.getId().equals(ZooDefs.Ids.ANYONE_ID_UNSAFE)
+                        && (entry.getPerms() & ~ZooDefs.Perms.READ) != 0);
     }
 
     List<AuthInfo> authInfos() {

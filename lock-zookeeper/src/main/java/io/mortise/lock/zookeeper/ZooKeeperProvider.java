@@ -52,8 +52,7 @@ public final class ZooKeeperProvider implements LockProvider {
                 options = options.sessionTimeout(url.duration("sessionTimeout").get());
             }
             if (url.user().isPresent()) {
-                String credentials = url.user().get() + ":" + url.password().orElse("");
-                options = options.auth("digest", credentials.getBytes(StandardCharsets.UTF_8));
+                options = options.auth("digest", credentials(url, url.user().get()));
             }
             if (url.text("clientConfig").isPresent()) {
                 options = options.clientConfig(
@@ -65,9 +64,22 @@ public final class ZooKeeperProvider implements LockProvider {
         }
     }
 
+    private static byte[] credentials(LockUrl url, String user) {
+        if (user.contains(":")) {
+            throw new IllegalArgumentException("user is \"" + user + "\", must not contain a colon: digest knows none");
+        }
+        String password = url.password()
+                .orElseThrow(() ->
+                        new IllegalArgumentException("user \"" + user + "\" has no password, must be user:password"));
+        return (user + ":" + password).getBytes(StandardCharsets.UTF_8);
+    }
+
     private static String chroot(LockUrl url) {
-        String chroot = url.text("chroot").orElse("");
-        if (!chroot.isEmpty() && (!chroot.startsWith("/") || chroot.length() < 2)) {
+        if (url.text("chroot").isEmpty()) {
+            return "";
+        }
+        String chroot = url.text("chroot").get();
+        if (!chroot.startsWith("/") || chroot.length() < 2) {
             throw new IllegalArgumentException("chroot is \"" + chroot + "\", must be a path such as /apps");
         }
         return chroot;

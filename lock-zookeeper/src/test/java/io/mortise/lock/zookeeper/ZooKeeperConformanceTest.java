@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LockConformance;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of every backend, kept on a ZooKeeper server; each client reaches it over a line of its own. */
+class ZooKeeperConformanceTest extends LockConformance {
+    private static final AtomicInteger NEXT = new AtomicInteger();
+    private static ZooKeeperTestServer server;
+
+    @BeforeAll
+    static void startServer() {
+        server = ZooKeeperTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @Override
+    protected BackendUnderTest backend() {
+        return new OneBasePath("/conformance-" + NEXT.incrementAndGet());
+    }
+
+    private record OneBasePath(String base, Map<LockClient, TcpProxy> lines)
+            implements BackendUnderTest, BackendUnderTest.Faults {
+        /** Shorter ones do not stand a loaded machine: a sync must be answered within three quarters of it. */
+        private static final Duration SESSION = Duration.ofSeconds(3);
+
+        OneBasePath(String base) {
+            this(base, new ConcurrentHashMap<>());
+        }
+
+        @Override
+        public LockClient open(ClientOptions options) {
+            TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+            LockClient client = ZooKeeperLocks.connect(
+                    ZkTests.options(line.address(), SESSION).basePath(base), options);
+            lines.put(client, line);
+            return client;
+        }
+
+        @Override
+        public Duration lease() {
+            return SESSION;
+        }
+
+        @Override
+        public Optional<Faults> faults() {
+            return Optional.of(this);
+        }
+
+        @Override
+        public void cut(LockClient client) {
+            Objects.requireNonNull(lines.get(client)).blackHole();
+        }
+
+        @Override
+        public void heal(LockClient client) {
+            Objects.requireNonNull(lines.get(client)).heal();
+        }
+
+        /** The server's workers come and go; the client's own threads are named after its send and event threads. */
+        @Override
+        public boolean isServerThread(Thread thread) {
+            String name = thread.getName();
+            return name.startsWith("mortise-proxy-")
+                    || (!name.contains("-SendThread") && !name.contains("-EventThread") && !name.startsWith("mortise"));
+        }
+
+        @Override
+        public void close() {
+            lines.values().forEach(TcpProxy::close);
+        }
+    }
+}
