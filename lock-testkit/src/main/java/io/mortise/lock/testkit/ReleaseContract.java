@@ -56,11 +56,15 @@ interface ReleaseContract extends Contract {
     default void s07_aForcedReleaseIsAnnouncedOnceWithItsReason() throws Exception {
         LockClient client = bench().client();
         LockAdmin admin = Bench.admin(bench().client(), "S07");
-        Lease lease = client.named("x", bench().shortLease(client)).acquire();
+        BackendUnderTest backend = bench().backend();
+        // Where the store tells at once, a renewal must not be what told.
+        boolean pushed = backend.removalToldWithin().compareTo(backend.lease()) < 0;
+        LockOptions options = pushed ? LockOptions.defaults() : bench().shortLease(client);
+        Lease lease = client.named("x", options).acquire();
         List<LossReason> told = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(told::add);
         forceRelease(admin, "x");
-        Duration bound = bench().backend().removalToldWithin().plus(Bench.PROMPT);
+        Duration bound = backend.removalToldWithin().plus(Bench.PROMPT);
         Bench.eventually("the loss is announced", bound, () -> !told.isEmpty());
         assertThat(lease.isHeld()).isFalse();
         assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
