@@ -66,7 +66,7 @@ final class ZkBackend implements LockBackend {
         try {
             backend.firstContact();
         } catch (RuntimeException | Error e) {
-            backend.close();
+            backend.endSession(); // not awaited: a server that does not answer would not answer this either
             throw e;
         }
         if (options.openToAll() && warnedOfOpenAcl.compareAndSet(false, true)) {
@@ -210,20 +210,23 @@ final class ZkBackend implements LockBackend {
         return Optional.of(new ZkAdmin(this, options));
     }
 
+    /** Returns at once; empty if there is nothing to wait for. */
+    private Optional<ZkSession> endSession() {
+        Optional<ZkSession> last;
+        synchronized (this) {
+            last = closed ? Optional.empty() : Optional.ofNullable(session);
+            closed = true;
+        }
+        last.ifPresent(ended -> ended.over(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed")));
+        return last;
+    }
+
     @Override
     public void close() {
-        ZkSession last;
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-            last = session;
-        }
-        if (last == null) {
-            return;
-        }
-        last.over(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
+        endSession().ifPresent(this::awaitEnd);
+    }
+
+    private void awaitEnd(ZkSession last) {
         try {
             Duration limit =
                     context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;

@@ -2,6 +2,7 @@
 package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockStatus;
@@ -15,7 +16,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
@@ -99,5 +102,37 @@ final class ZkTests {
             }
         });
         return sent;
+    }
+
+    /** A handle of a plain client, connected. */
+    static ZooKeeper connect(String connectString) throws Exception {
+        CountDownLatch connected = new CountDownLatch(1);
+        ZooKeeper handle = new ZooKeeper(connectString, 20_000, event -> {
+            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
+                connected.countDown();
+            }
+        });
+        if (!connected.await(10, TimeUnit.SECONDS)) {
+            handle.close();
+            throw new IllegalStateException("no connection to " + connectString);
+        }
+        return handle;
+    }
+
+    /** Makes a persistent node and all above it. */
+    static void make(ZooKeeper handle, String path) throws Exception {
+        for (String node : new LockPaths(path).baseNodes()) {
+            if (handle.exists(node, false) == null) {
+                handle.create(node, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            }
+        }
+    }
+
+    static List<LockAdmin.Finding> diagnosis(LockClient client) throws Exception {
+        return admin(client).diagnose().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    static ZooKeeperGuard guard(Lease lease) {
+        return lease.unwrap(ZooKeeperGuard.class).orElseThrow();
     }
 }

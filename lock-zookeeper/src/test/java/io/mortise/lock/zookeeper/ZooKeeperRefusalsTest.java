@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.Locks;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.ZooKeeperServerOptions;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.io.DataInputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What cannot work ends with a clear error, in time. */
+@Timeout(60)
+class ZooKeeperRefusalsTest {
+    private static final Duration SESSION = Duration.ofSeconds(10);
+    private static final Duration CONNECT = Duration.ofMillis(1500);
+    private static final ClientOptions QUICK = ClientOptions.defaults().connectTimeout(CONNECT);
+    private static final String SECRET = "s3cr3t";
+
+    private static ZooKeeperTestServer server;
+
+    @BeforeAll
+    static void startServer() {
+        server = ZooKeeperTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    private static String url(String userInfo, String rest) {
+        return "zookeeper://" + userInfo + server.connectString() + rest;
+    }
+
+    /** Fails as unavailable, naming the endpoint, within the connect timeout and a second. */
+    private static void assertUnavailable(String endpoint) {
+        long start = System.nanoTime();
+        Throwable error = catchThrowable(() -> Locks.connect("zookeeper://" + endpoint + "/base", QUICK));
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        assertThat(error).isInstanceOf(BackendUnavailableException.class).hasMessageContainingAll(endpoint, "1500 ms");
+        assertThat(took).isBetween(CONNECT, CONNECT.plusSeconds(1));
+    }
+
+    @Test
+    void S15_nothingListening() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        assertUnavailable("127.0.0.1:" + port);
+    }
+
+    @Test
+    void S15_unknownHost() {
+        assertUnavailable("no-such-host.invalid:2181");
+    }
+
+    @Test
+    void S15_blackHoledServer() {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
+            line.blackHole();
+            assertUnavailable(line.address());
+        }
+    }
+
+    @Test
+    void S15_serverThatTakesConnectionsAndNeverAnswers() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            assertUnavailable("127.0.0.1:" + silent.getLocalPort());
+        }
+    }
+
+    @Test
+    void missingChrootIsRefusedByName() {
+        assertThatThrownBy(() -> Locks.connect(url("", "/base?chroot=/no/such")))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContainingAll("chroot", "/no/such", server.connectString());
+    }
+
+    @Test
+    void chrootThatExistsIsUsed() throws Exception {
+        try (ZooKeeper plain = ZkTests.connect(server.connectString())) {
+            ZkTests.make(plain, "/apps/x");
+            try (LockClient client = Locks.connect(url("", "/base?chroot=/apps/x"));
+                    Lease lease = client.named("n").acquire()) {
+                assertThat(plain.getChildren("/apps/x/base/n", false)).hasSize(1);
+                assertThat(lease.isHeld()).isTrue();
+            }
+        }
+    }
+
+    private static String protectedBase(String name, int permsOfOthers) throws Exception {
+        Id owner = new Id("digest", DigestAuthenticationProvider.generateDigest("ann:" + SECRET));
+        List<ACL> acl = new ArrayList<>(List.of(new ACL(ZooDefs.Perms.ALL, owner)));
+        if (permsOfOthers != 0) {
+            acl.add(new ACL(permsOfOthers, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+        }
+        try (ZooKeeper plain = ZkTests.connect(server.connectString())) {
+            return plain.create("/" + name, new byte[0], acl, CreateMode.PERSISTENT);
+        }
+    }
+
+    private static void assertRefusedWithoutSecrets(Throwable error) {
+        assertThat(error).isInstanceOf(BackendRefusedException.class).hasMessageContainingAll("NOAUTH", "credentials");
+        for (Throwable at = error; at != null; at = at.getCause()) {
+            assertThat(at.toString()).doesNotContain(SECRET).doesNotContain("wr0ng");
+        }
+    }
+
+    @Test
+    void wrongPasswordIsRefusedAtConnectWhereTheBaseCannotBeRead() throws Exception {
+        String base = protectedBase("closed", 0);
+        assertRefusedWithoutSecrets(catchThrowable(() -> Locks.connect(url("ann:wr0ng@", base))));
+        try (LockClient client = Locks.connect(url("ann:" + SECRET + "@", base));
+                Lease lease = client.named("n").acquire()) {
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void wrongPasswordIsRefusedAtTheFirstAcquireWhereTheBaseCanBeRead() throws Exception {
+        String base = protectedBase("shown", ZooDefs.Perms.READ);
+        try (LockClient client = Locks.connect(url("ann:wr0ng@", base))) {
+            assertRefusedWithoutSecrets(catchThrowable(() -> client.named("n").acquire()));
+            assertRefusedWithoutSecrets(catchThrowable(() -> client.named("n").tryAcquire()));
+            assertRefusedWithoutSecrets(catchThrowable(() -> client.named("n").tryAcquire(Duration.ofSeconds(5))));
+        }
+        assertThat(server.liveEphemerals()).isEmpty();
+    }
+
+    @Test
+    void authFailedIsFinalAtConnect() {
+        ZooKeeperOptions unknownScheme = ZkTests.options(server.connectString(), SESSION)
+                .auth("no-such-scheme", SECRET.getBytes(StandardCharsets.UTF_8));
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> ZooKeeperLocks.connect(unknownScheme))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContainingAll(server.connectString(), "authentication failed")
+                .hasMessageNotContaining(SECRET);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
+    }
+
+    @Test
+    void authFailedLaterEndsLeasesAndWaiters() throws Exception {
+        try (LockClient client = ZkTests.client(server.connectString(), SESSION)) {
+            Lease lease = client.named("later").acquire();
+            CompletableFuture<Lease> waiter = client.named("later").acquireAsync();
+            ZkTests.awaitWaiters(client, "later", 1);
+            // As when the server no longer takes what the client proved itself with.
+            ZooKeeper handle = lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper();
+            handle.addAuthInfo("no-such-scheme", new byte[0]);
+            assertThat(lease.lost()
+                            .toCompletableFuture()
+                            .get(5, TimeUnit.SECONDS)
+                            .kind())
+                    .isEqualTo(LossReason.Kind.SESSION_ENDED);
+            // The credentials of the client's own are good: its next session gets the lock.
+            try (Lease next = waiter.get(SESSION.toSeconds() + 5, TimeUnit.SECONDS)) {
+                assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+            }
+        }
+    }
+
+    /** The last byte of the connect request is the client's readiness for a read-only server. */
+    @Test
+    void noReadOnlyServerIsTaken() throws Exception {
+        try (ServerSocket fake = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Throwable> connect = CompletableFuture.supplyAsync(
+                    () -> catchThrowable(() -> Locks.connect("zookeeper://127.0.0.1:" + fake.getLocalPort(), QUICK)));
+            try (Socket client = fake.accept()) {
+                DataInputStream in = new DataInputStream(client.getInputStream());
+                byte[] request = in.readNBytes(in.readInt());
+                assertThat(request[request.length - 1]).isZero();
+            }
+            assertThat(connect.get(10, TimeUnit.SECONDS)).isInstanceOf(BackendUnavailableException.class);
+        }
+    }
+
+    @Test
+    void leaseDurationOfALockIsRefused() {
+        try (LockClient client = ZkTests.client(server.connectString(), SESSION)) {
+            LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
+            assertThatThrownBy(() -> client.named("n", own))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("leaseDuration is PT5S", "session of PT10S");
+        }
+    }
+
+    @Test
+    void S14_theNegotiatedTimeoutIsUsed() throws Exception {
+        ZooKeeperServerOptions slow =
+                ZooKeeperServerOptions.defaults().withSessions(Duration.ofSeconds(8), Duration.ofSeconds(12));
+        try (ZooKeeperTestServer bounded = ZooKeeperTestServer.start(slow)) {
+            assertNegotiated(bounded, Duration.ofSeconds(1), 8);
+            assertNegotiated(bounded, Duration.ofSeconds(60), 12);
+        }
+    }
+
+    private static void assertNegotiated(ZooKeeperTestServer bounded, Duration asked, int seconds) throws Exception {
+        try (LockClient client = ZkTests.client(bounded.connectString(), asked)) {
+            LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
+            assertThatThrownBy(() -> client.named("n", own)).hasMessageContaining("session of PT" + seconds + "S");
+            try (Lease lease = client.named("n").acquire()) {
+                Duration most = Duration.ofMillis(seconds * 750L);
+                assertThat(lease.remaining()).isBetween(most.dividedBy(2), most);
+            }
+            assertThat(ZkTests.diagnosis(client))
+                    .anyMatch(finding -> finding.what().contains("PT" + seconds + "S")
+                            && finding.what().contains(asked.toString()));
+        }
+    }
+
+    @Test
+    void S15_anAcquireOnALineThatWentSilentFailsInTimeAndSaysWhere() throws Exception {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+                LockClient client = ZooKeeperLocks.connect(
+                        ZkTests.options(line.address(), SESSION),
+                        QUICK.requestTimeout(Duration.ofSeconds(1)).unavailableAfter(Duration.ofSeconds(2)))) {
+            line.blackHole();
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> client.named("silent").acquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining(line.address());
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+            line.heal();
+        }
+        Await.until(
+                "nothing is left", ZkTests.SOON, () -> server.liveEphemerals().isEmpty());
+    }
+}
