@@ -156,6 +156,9 @@ final class Acquisition {
                 place = new Place();
             }
             asking = true;
+            client.settlements
+                    .attemptSent(); // under the monitor: a client that closes either sees it or keeps it from being
+            // sent
             woken = false;
             retry = cancel(retry);
             ticket = place.ticket;
@@ -167,16 +170,24 @@ final class Acquisition {
             stage = CompletableFuture.failedFuture(e);
         }
         stage.whenComplete((attempt, failure) -> {
-            if (failure != null) {
-                failed(failure);
-            } else if (attempt instanceof Attempt.Granted granted) {
-                granted(granted);
-            } else if (attempt instanceof Attempt.Waiting waiting) {
-                waiting(waiting);
-            } else {
-                displaced(((Attempt.Displaced) attempt).why());
+            try {
+                answered(attempt, failure);
+            } finally {
+                client.settlements.attemptAnswered();
             }
         });
+    }
+
+    private void answered(@Nullable Attempt attempt, @Nullable Throwable failure) {
+        if (failure != null) {
+            failed(failure);
+        } else if (attempt instanceof Attempt.Granted granted) {
+            granted(granted);
+        } else if (attempt instanceof Attempt.Waiting waiting) {
+            waiting(waiting);
+        } else if (attempt instanceof Attempt.Displaced gone) {
+            displaced(gone.why());
+        }
     }
 
     private void granted(Attempt.Granted granted) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,6 +21,7 @@ final class Settlements {
     private final LockClock clock;
     private final RandomGenerator random;
     private final Set<Settlement<?>> open = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger underWay = new AtomicInteger();
     private volatile boolean stopped;
     private volatile @Nullable Runnable whenDrained;
 
@@ -54,14 +56,25 @@ final class Settlements {
         checkDrained();
     }
 
+    /** An attempt was sent: what it may leave is not known before its answer, so a client that closes waits for it (S16). */
+    void attemptSent() {
+        underWay.incrementAndGet();
+    }
+
+    /** Its answer was dealt with; what it left is a settlement of its own by now. */
+    void attemptAnswered() {
+        underWay.decrementAndGet();
+        checkDrained();
+    }
+
     private void checkDrained() {
         Runnable drained = whenDrained;
-        if (drained != null && open.isEmpty()) {
+        if (drained != null && underWay.get() == 0 && open.isEmpty()) {
             drained.run();
         }
     }
 
-    /** Runs the action, perhaps more than once, when nothing is open. */
+    /** Runs the action, perhaps more than once, when nothing is open and no attempt under way. */
     void drain(Runnable action) {
         whenDrained = action;
         checkDrained();
