@@ -40,6 +40,9 @@ final class MemoryBackend implements LockBackend {
     private final BackendContext context;
     private volatile boolean closed;
 
+    /** The store knows that this connection ended. Guarded by the store's monitor. */
+    boolean left;
+
     MemoryBackend(MemoryStore store, MemoryFaults faults, BackendContext context) {
         if (faults.silent() || store.faults().silent()) {
             throw new BackendUnavailableException(store.endpoint() + " does not answer: a scripted fault");

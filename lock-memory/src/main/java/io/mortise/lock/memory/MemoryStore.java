@@ -117,7 +117,9 @@ public final class MemoryStore {
         return step(pushes -> {
             place.lastAsked = now();
             Line line = current(place.name, pushes);
-            if (place.state == Place.State.NEW) {
+            if (place.state == Place.State.NEW && place.connection.left) {
+                place.state = Place.State.ENDED; // it was under way when its connection ended
+            } else if (place.state == Place.State.NEW) {
                 if (line == null) {
                     sweepSometimes(pushes);
                     lines.put(place.name, new Line(place));
@@ -179,6 +181,7 @@ public final class MemoryStore {
     /** A connection ended: its waiters leave; its grants stay until their leases end, as those of a crashed process. */
     void leave(MemoryBackend connection) {
         synchronized (monitor) {
+            connection.left = true;
             for (Line line : lines.values()) {
                 line.queue.removeIf(place -> place.connection == connection);
             }

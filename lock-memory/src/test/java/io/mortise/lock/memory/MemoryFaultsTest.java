@@ -16,7 +16,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 
 /** Each scripted fault, on a hand-cranked clock: what it does, and that nothing is left of it after it has healed. */
@@ -200,7 +199,6 @@ class MemoryFaultsTest {
         line.heal();
     }
 
-    @Disabled("core: close() does not wait for an attempt that is under way, its grant stays until the lease ends")
     @Test
     void closingWithdrawsWhatIsStillUnderWay() {
         LockClient closing = MemoryLocks.connect(store, DIRECT);
