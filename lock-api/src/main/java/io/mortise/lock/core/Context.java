@@ -19,7 +19,7 @@ final class Context implements BackendContext {
     private final CoreClient client;
     private final String clientId;
     private final Executor blocking;
-    private final Set<CompletableFuture<?>> underWay = ConcurrentHashMap.newKeySet();
+    private final Set<Runnable> underWay = ConcurrentHashMap.newKeySet();
     private volatile boolean stopped;
 
     Context(CoreClient client, String clientId, Executor blocking) {
@@ -77,10 +77,11 @@ final class Context implements BackendContext {
                         limit,
                         () -> bounded.completeExceptionally(
                                 new BackendUnavailableException(what + ": no answer in " + limit.toMillis() + " ms")));
-        underWay.add(bounded);
+        Runnable end = () -> bounded.completeExceptionally(client.closed());
+        underWay.add(end);
         bounded.whenComplete((value, failure) -> {
             timer.cancel();
-            underWay.remove(bounded);
+            underWay.remove(end);
         });
         request.whenComplete((value, failure) -> {
             if (failure == null) {
@@ -98,6 +99,6 @@ final class Context implements BackendContext {
     /** The timers have ended with the client: what is still under way would never hear of its deadline. */
     void stop() {
         stopped = true;
-        List.copyOf(underWay).forEach(request -> request.completeExceptionally(client.closed()));
+        List.copyOf(underWay).forEach(Runnable::run);
     }
 }
