@@ -120,7 +120,7 @@ final class SimBackend implements LockBackend {
             mine.extend(deadline(sent, lease));
             if (mine instanceof Session) {
                 for (String attempt : List.copyOf(tickets.keySet())) {
-                    if (world.store.removed.get(attempt) == SimStore.Removal.OPERATOR) {
+                    if (world.store.deleted.contains(attempt)) {
                         deleted(attempt);
                     }
                 }

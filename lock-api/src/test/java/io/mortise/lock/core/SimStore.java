@@ -48,8 +48,10 @@ final class SimStore {
 
     final Map<String, List<Entry>> lines = new HashMap<>();
     final Map<String, Removal> removed = new HashMap<>();
+    /** Also when a late request has put the attempt into the line again. */
+    final Set<String> deleted = new HashSet<>();
+
     final Map<String, Long> grantOrder = new HashMap<>();
-    final Set<String> resurrected = new HashSet<>();
     private final Map<Long, Long> sessions = new LinkedHashMap<>(); // id to expiry
     private final Set<String> withdrawn = new HashSet<>();
     private final Map<String, Set<SimBackend>> listeners = new HashMap<>();
@@ -127,7 +129,6 @@ final class SimStore {
         if (entry == null && world.fault == SimFault.RENEWAL_RESURRECTS) {
             List<Entry> line = lines.computeIfAbsent(name, n -> new ArrayList<>());
             if (line.isEmpty()) {
-                resurrected.add(attempt);
                 entry = new Entry(name, attempt, client, 0, lease);
                 line.add(entry);
                 promote(name);
@@ -167,6 +168,7 @@ final class SimStore {
         List<Entry> line = lines.getOrDefault(name, List.of());
         if (!line.isEmpty() && line.get(0).token != 0) {
             Entry entry = line.get(0);
+            deleted.add(entry.attempt);
             remove(entry, Removal.OPERATOR);
             world.push(entry.client, () -> entry.client.deleted(entry.attempt), world.random.nextInt(4) == 0);
         }
