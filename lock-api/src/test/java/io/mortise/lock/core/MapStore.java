@@ -24,7 +24,7 @@ final class MapStore implements LeaseStore {
     final Map<LockName, Row> rows = new ConcurrentHashMap<>();
     final AtomicLong requests = new AtomicLong();
     volatile boolean hung;
-    /** Requests execute so much later, and their answers are lost. */
+    /** Acquires execute so much later, and their answers are lost. */
     volatile Duration late = Duration.ZERO;
 
     private final AtomicLong tokens = new AtomicLong();
@@ -39,16 +39,12 @@ final class MapStore implements LeaseStore {
         if (hung) {
             return new CompletableFuture<>();
         }
-        if (!late.isZero()) {
-            clock.schedule(late, () -> CompletableFuture.completedFuture(request.get()));
-            return CompletableFuture.failedFuture(new BackendUnavailableException("the answer was lost"));
-        }
         return CompletableFuture.completedFuture(request.get());
     }
 
     @Override
     public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
-        return answer(() -> {
+        Supplier<Answer> request = () -> {
             String attempt = OwnerRecord.attemptId(ownerRecord).orElseThrow();
             long now = clock.nanoTime();
             Row row = rows.compute(
@@ -57,7 +53,12 @@ final class MapStore implements LeaseStore {
                             ? old
                             : new Row(attempt, ownerRecord, tokens.incrementAndGet(), now + lease.toNanos()));
             return row.attempt().equals(attempt) ? new Answer.Token(row.token()) : new Answer.HeldBy(row.record());
-        });
+        };
+        if (!late.isZero()) {
+            clock.schedule(late, () -> CompletableFuture.completedFuture(request.get()));
+            return CompletableFuture.failedFuture(new BackendUnavailableException("the answer was lost"));
+        }
+        return answer(request);
     }
 
     @Override
