@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -18,6 +20,7 @@ class SimulationTest {
     private static final int RUNS = Integer.getInteger("mortise.sim.runs", 6_000);
 
     @Test
+    @Timeout(value = 9, unit = TimeUnit.MINUTES) // for longer runs; the usual one takes seconds
     void S01_to_S17_holdOnEverySchedule() {
         Long one = Long.getLong("mortise.sim.seed");
         long[] seeds =
