@@ -196,10 +196,10 @@ final class Acquisition {
         boolean usable = !isOver() && lease.begin();
         boolean delivered;
         synchronized (this) {
-            asking = false;
-            place = null;
             delivered = usable && !over;
             if (delivered) {
+                asking = false;
+                place = null;
                 close();
             }
         }
@@ -209,8 +209,9 @@ final class Acquisition {
             sink.accept(new Outcome.Leased(lease));
             return;
         }
+        // Gone before it could be collected: a new place, never a lease that is lost already. It counts as asking until
+        // then, for the withdrawal may wake this very waiter.
         lease.discard();
-        // Gone before it could be collected: a new place, never a lease that is lost already.
         proceed(progress -> progress.displaced("the grant was over when its answer arrived"), true);
     }
 

@@ -15,13 +15,14 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +52,7 @@ public final class CoreClient implements LockClient {
     final LocalQueues queues = new LocalQueues();
     final Holders holders = new Holders();
 
-    private final Set<Acquisition> acquisitions = ConcurrentHashMap.newKeySet();
+    private final Set<Acquisition> acquisitions = Collections.synchronizedSet(new LinkedHashSet<>());
     private final ThreadPoolExecutor blocking = Threads.blocking();
     private final Context context = new Context(this, Ids.client(), blocking);
     private final AtomicBoolean finished = new AtomicBoolean();

@@ -3,9 +3,10 @@ package io.mortise.lock.core;
 
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.LockName;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,7 +14,7 @@ import org.slf4j.LoggerFactory;
 final class Holders {
     private static final Logger log = LoggerFactory.getLogger(Holders.class);
 
-    private final Set<HeldLease> held = ConcurrentHashMap.newKeySet();
+    private final Set<HeldLease> held = Collections.synchronizedSet(new LinkedHashSet<>());
     private volatile boolean closed;
 
     /** False: the client closes, nothing is delivered any more (S16). */
@@ -32,7 +33,7 @@ final class Holders {
     }
 
     void warnOfSelfWait(LockName name, String waiter) {
-        for (HeldLease holder : held) {
+        for (HeldLease holder : List.copyOf(held)) {
             if (holder.lockName().equals(name.value()) && holder.warnOnce()) {
                 log.warn(
                         "event=self-wait lock=\"{}\" holder={} waiter={} hint=\"this process waits for a lock that it holds itself\"",

@@ -77,10 +77,10 @@ final class Progress {
         LockException cause = asLockException(failure);
         busy = false;
         trouble = cause;
-        if (!(cause instanceof BackendUnavailableException) || !patience.mayWait()) {
+        if (!(cause instanceof BackendUnavailableException)) {
             return Next.end(new Outcome.Failed(cause));
         }
-        return patience.storeGone()
+        return !patience.mayWait() || patience.storeGone()
                 ? Next.end(new Outcome.Failed(unavailable()))
                 : Next.ask(patience.pause(backoff.next()));
     }

@@ -4,9 +4,10 @@ package io.mortise.lock.core;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +20,7 @@ final class Settlements {
 
     private final LockClock clock;
     private final RandomGenerator random;
-    private final Set<Settlement<?>> open = ConcurrentHashMap.newKeySet();
+    private final Set<Settlement<?>> open = Collections.synchronizedSet(new LinkedHashSet<>());
     private final Runnable whenSettled;
     private volatile boolean stopped;
 

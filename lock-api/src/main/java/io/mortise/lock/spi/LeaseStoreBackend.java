@@ -26,6 +26,7 @@ public final class LeaseStoreBackend implements LockBackend {
     /** How long a grant lasts unless the application says otherwise. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
+    private static final Duration FIRST_SWEEP = Duration.ofMillis(250);
     private static final Duration RETRY = Duration.ofMillis(150);
 
     private final LeaseStore store;
@@ -163,15 +164,24 @@ public final class LeaseStoreBackend implements LockBackend {
             CompletionStage<Boolean> released = release();
             if (unknown) {
                 unknown = false;
-                long until = context.clock().nanoTime()
-                        + request.leaseDuration().plus(context.requestTimeout()).toNanos();
-                // A request that was stuck on its way can still execute: look once more after its time.
-                context.clock()
-                        .schedule(
-                                context.requestTimeout(),
-                                () -> context.settle("late acquire of " + request.name(), this::release, until));
+                sweep(
+                        FIRST_SWEEP,
+                        context.clock().nanoTime() + request.leaseDuration().toNanos());
             }
             return released;
+        }
+
+        /**
+         * A request that was stuck on its way can execute after the release, and such a store cannot refuse it: look again,
+         * ever more rarely. What it made stands at most as long again as it was late, and never beyond its lease.
+         */
+        private void sweep(Duration pause, long until) {
+            context.clock().schedule(pause, () -> {
+                release();
+                if (context.clock().nanoTime() - until < 0) {
+                    sweep(pause.multipliedBy(2), until);
+                }
+            });
         }
 
         private CompletionStage<Boolean> release() {

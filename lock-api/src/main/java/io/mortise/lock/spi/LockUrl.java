@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class LockUrl {
     private static final Pattern SHAPE = Pattern.compile(
             "(?<scheme>[A-Za-z][A-Za-z0-9+.-]*):(//(?<authority>[^/?#]*))?(?<path>[^?#]*)(\\?(?<query>[^#]*))?");
-    private static final Pattern SECRET = Pattern.compile("(?i).*(password|secret|auth|token).*");
+    private static final Pattern SECRET = Pattern.compile("(?i).*(passw|pwd|secret|auth|token|credential).*");
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
 
     private final String scheme;
@@ -58,12 +58,20 @@ public final class LockUrl {
         }
         String authority = matcher.group("authority");
         int at = authority == null ? -1 : authority.lastIndexOf('@');
+        String query = matcher.group("query");
+        String path = matcher.group("path");
+        boolean atInPath = path.contains("@") && (authority != null || path.contains(":"));
+        if (atInPath || (query != null && query.contains("@"))) {
+            // Most likely a password with / or ? in it, which must not end up in a path that is printed.
+            throw new LockConfigurationException("\"" + redact(url)
+                    + "\" has an @ after its hosts: write / as %2F and ? as %3F in a password, and @ as %40 elsewhere");
+        }
         return new LockUrl(
                 matcher.group("scheme").toLowerCase(Locale.ROOT),
                 at < 0 ? null : authority.substring(0, at),
                 authority == null ? null : authority.substring(at + 1),
                 decode(matcher.group("path"), url),
-                parameters(matcher.group("query"), url));
+                parameters(query, url));
     }
 
     private static Map<String, String> parameters(@Nullable String query, String url) {
@@ -96,7 +104,7 @@ public final class LockUrl {
 
     /** Hides what may be a secret even where the text does not parse. */
     private static String redact(String url) {
-        return url.replaceAll("//.*@", "//***@").replaceAll("\\?.*", "?…");
+        return url.replaceAll("(?s):.*@", "://***@").replaceAll("(?s)\\?.*", "?…");
     }
 
     /** Lower case. */
@@ -171,7 +179,11 @@ public final class LockUrl {
             Matcher matcher = DURATION.matcher(value);
             try {
                 if (!matcher.matches()) {
-                    return Duration.parse(value);
+                    Duration parsed = Duration.parse(value);
+                    if (!parsed.isNegative()) {
+                        return parsed;
+                    }
+                    throw invalid(name, value, "zero or more");
                 }
             } catch (DateTimeParseException e) {
                 throw invalid(name, value, "a duration such as 500ms, 5s, 2m or PT5S");
@@ -224,7 +236,7 @@ public final class LockUrl {
         if (hosts != null) {
             out.append("//");
             if (userInfo != null) {
-                out.append(userInfo.split(":", 2)[0]).append(userInfo.contains(":") ? ":***@" : "@");
+                out.append("***@"); // a lone user may be a password too
             }
             out.append(hosts);
         }

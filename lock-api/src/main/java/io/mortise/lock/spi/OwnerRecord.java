@@ -50,7 +50,7 @@ public final class OwnerRecord {
 
     /** The attempt id at the head of a record, empty if it is not one of ours. */
     public static Optional<String> attemptId(String raw) {
-        boolean ours = raw.startsWith(" " + VERSION, ATTEMPT_ID_LENGTH)
+        boolean ours = (raw + " ").startsWith(" " + VERSION + " ", ATTEMPT_ID_LENGTH)
                 && raw.chars().limit(ATTEMPT_ID_LENGTH).allMatch(c -> (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'));
         return ours ? Optional.of(raw.substring(0, ATTEMPT_ID_LENGTH)) : Optional.empty();
     }

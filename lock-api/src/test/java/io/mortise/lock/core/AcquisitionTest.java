@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** Interleavings by hand: each answer comes when the test says so. */
+class AcquisitionTest {
+    private static final Duration LEASE = Duration.ofSeconds(10);
+
+    private final ManualClock clock = new ManualClock();
+    private final List<Scripted> tickets = new ArrayList<>();
+    private final CoreClient client = open();
+
+    private static final class Grant extends Liveness {
+        Grant(ManualClock clock, Duration left) {
+            super(clock, LEASE.dividedBy(3), clock.nanoTime() + left.toNanos());
+        }
+    }
+
+    private static final class Scripted implements Ticket {
+        final Waiter waiter;
+        final List<CompletableFuture<Attempt>> attempts = new ArrayList<>();
+        int ends;
+
+        Scripted(Waiter waiter) {
+            this.waiter = waiter;
+        }
+
+        CompletableFuture<Attempt> last() {
+            return attempts.get(attempts.size() - 1);
+        }
+
+        @Override
+        public CompletionStage<Attempt> attempt() {
+            attempts.add(new CompletableFuture<>());
+            return last();
+        }
+
+        @Override
+        public CompletionStage<Boolean> end() {
+            assertThat(attempts).as("calls never overlap").allMatch(CompletableFuture::isDone);
+            ends++;
+            return CompletableFuture.completedFuture(true);
+        }
+    }
+
+    private CoreClient open() {
+        BorrowedClock borrowed = new BorrowedClock(clock);
+        ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
+        return CoreClient.open(context -> new Backend(), options, borrowed, new Random(1), borrowed::stop);
+    }
+
+    private final class Backend implements LockBackend {
+        @Override
+        public String endpoints() {
+            return "script:1";
+        }
+
+        @Override
+        public Set<Capability> capabilities() {
+            return Set.of(Capability.FENCING);
+        }
+
+        @Override
+        public Duration leaseDuration(Optional<Duration> asked) {
+            return LEASE;
+        }
+
+        @Override
+        public boolean queuesWaiters() {
+            return false;
+        }
+
+        @Override
+        public Ticket enqueue(LockRequest request, Waiter waiter) {
+            Scripted ticket = new Scripted(waiter);
+            tickets.add(ticket);
+            return ticket;
+        }
+
+        @Override
+        public void renew(List<Liveness> due) {}
+
+        @Override
+        public void close() {}
+    }
+
+    private Attempt granted(Duration left) {
+        return new Attempt.Granted(1, new Grant(clock, left));
+    }
+
+    @Test
+    void S10_endedWhileAskingItIsWithdrawnAfterTheAnswer() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        future.cancel(true);
+        assertThat(tickets.get(0).ends).isZero();
+        tickets.get(0).last().complete(granted(LEASE));
+        assertThat(tickets.get(0).ends).isEqualTo(1);
+        assertThat(client.holders.size() + client.keeper.size() + clock.timers())
+                .isZero();
+    }
+
+    @Test
+    void S08_aGrantThatIsOverWhenItsAnswerComesIsWithdrawnForOneNewPlace() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        tickets.get(0).last().complete(granted(Duration.ZERO));
+        // The withdrawal was answered at once and woke this very waiter: one new place all the same.
+        assertThat(tickets).hasSize(2);
+        assertThat(tickets.get(0).ends).isEqualTo(1);
+        tickets.get(1).last().complete(granted(LEASE));
+        assertThat(future.join().isHeld()).isTrue();
+        assertThat(tickets).hasSize(2);
+    }
+
+    @Test
+    void S07_aLossBeforeTheGrantWasCollectedIsNeverDelivered() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        tickets.get(0).waiter.lost(new LossReason(LossReason.Kind.REMOVED, "test"));
+        tickets.get(0).last().complete(granted(LEASE));
+        assertThat(future).isNotDone();
+        assertThat(tickets).hasSize(2);
+        assertThat(tickets.get(0).ends).isEqualTo(1);
+        assertThat(client.holders.size() + client.keeper.size()).isZero();
+    }
+
+    @Test
+    void S09_aSingleAttemptThatIsDisplacedTriesOneNewPlace() {
+        CompletableFuture<Optional<Lease>> future = client.named("x").tryAcquireAsync(Duration.ZERO);
+        tickets.get(0).last().complete(new Attempt.Displaced("the session ended"));
+        tickets.get(1).last().complete(new Attempt.Displaced("the session ended"));
+        assertThatThrownBy(future::join)
+                .hasCauseInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("the session ended");
+        assertThat(tickets).hasSize(2);
+        assertThat(clock.timers()).isZero();
+    }
+
+    @Test
+    void S05_aSharedSessionLosesNoGrantByTheReleaseOfAnother() {
+        Grant session = new Grant(clock, LEASE);
+        List<Lease> leases = new ArrayList<>();
+        for (String name : List.of("a", "b")) {
+            CompletableFuture<Lease> future = client.named(name).acquireAsync();
+            tickets.get(leases.size()).last().complete(new Attempt.Granted(leases.size(), session));
+            leases.add(future.join());
+        }
+        leases.get(0).close();
+        leases.get(0).close();
+        assertThat(client.keeper.size()).isEqualTo(1);
+        CompletableFuture<LossReason> lost = leases.get(1).lost().toCompletableFuture();
+        session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
+        assertThat(lost).isDone();
+        assertThat(leases.get(0).lost().toCompletableFuture()).isNotDone();
+    }
+
+    @Test
+    void S16_closeWaitsForAnAttemptInFlightAndSendsNothingNew() {
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        CompletableFuture<Lease> second = client.named("x").acquireAsync();
+        CompletableFuture<Void> closed = client.beginClose();
+        assertThatThrownBy(first::join).hasCauseInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(second::join).hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(tickets).as("the second never asked").hasSize(1);
+        assertThat(closed).isNotDone();
+        tickets.get(0).last().complete(granted(LEASE));
+        assertThat(tickets.get(0).ends).isEqualTo(1);
+        assertThat(closed).isDone();
+        client.finishClose();
+        client.close();
+        assertThat(clock.timers()).isZero();
+        assertThat(client.queues.size()).isZero();
+    }
+
+    @Test
+    void S15_anUnboundedWaitFailsAfterTheOutageAndNamesTheEndpoints() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        while (!future.isDone()) {
+            assertThat(clock.nanoTime()).isLessThanOrEqualTo(LEASE.toNanos());
+            if (!tickets.get(0).last().isDone()) {
+                tickets.get(0).last().completeExceptionally(new BackendUnavailableException("no route"));
+            }
+            clock.advance(Duration.ofMillis(100));
+        }
+        assertThatThrownBy(future::join).hasMessageContaining("script:1").hasMessageContaining("no route");
+        assertThat(tickets.get(0).ends).isEqualTo(1);
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class LeaseKeeperTest {
+    private static final Duration PERIOD = Duration.ofSeconds(10);
+
+    private final ManualClock clock = new ManualClock();
+    private final LeaseKeeper keeper = new LeaseKeeper(clock, new Contact(clock), Duration.ofSeconds(1));
+    private final List<List<Liveness>> renewals = new ArrayList<>();
+
+    private final class Grant extends Liveness {
+        Grant() {
+            super(clock, PERIOD, clock.nanoTime() + PERIOD.multipliedBy(3).toNanos());
+        }
+
+        void renewed() {
+            extend(clock.nanoTime() + PERIOD.multipliedBy(3).toNanos());
+        }
+    }
+
+    private void answer(Consumer<Grant> how) {
+        keeper.start(new LockBackend() {
+            @Override
+            public String endpoints() {
+                return "test";
+            }
+
+            @Override
+            public Set<Capability> capabilities() {
+                return Set.of();
+            }
+
+            @Override
+            public Duration leaseDuration(Optional<Duration> asked) {
+                return PERIOD;
+            }
+
+            @Override
+            public boolean queuesWaiters() {
+                return false;
+            }
+
+            @Override
+            public Ticket enqueue(LockRequest request, Waiter waiter) {
+                throw new UnsupportedOperationException();
+            }
+
+            @Override
+            public void renew(List<Liveness> due) {
+                renewals.add(due);
+                due.forEach(each -> how.accept((Grant) each));
+            }
+
+            @Override
+            public void close() {}
+        });
+    }
+
+    @Test
+    void manyLeasesTakenAtAnyTimeAreRenewedInFewRequests() {
+        answer(grant -> clock.schedule(Duration.ofMillis(3), grant::renewed));
+        Random random = new Random(1);
+        List<Grant> grants = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            clock.advance(Duration.ofMillis(random.nextInt(20)));
+            Grant grant = new Grant();
+            grants.add(grant);
+            assertThat(keeper.hold(grant)).isTrue();
+        }
+        clock.advance(PERIOD);
+        renewals.clear();
+        clock.advance(PERIOD.multipliedBy(10));
+        assertThat(renewals).hasSizeLessThanOrEqualTo(100);
+        assertThat(grants).allMatch(Liveness::isValid);
+        grants.forEach(keeper::unhold);
+        assertThat(keeper.size()).isZero();
+        clock.advance(PERIOD);
+        assertThat(clock.timers()).isZero();
+    }
+
+    @Test
+    void S07_theDeadlineFiresWhateverRenewDoes() {
+        List<Consumer<Grant>> ways = List.of(
+                grant -> {}, // hangs
+                grant -> grant.unknown(new IllegalStateException("no answer")),
+                grant -> {
+                    throw new IllegalStateException("broken backend");
+                });
+        for (Consumer<Grant> way : ways) {
+            renewals.clear();
+            answer(way);
+            Grant grant = new Grant();
+            assertThat(keeper.hold(grant)).isTrue();
+            clock.advance(PERIOD.multipliedBy(3).minusMillis(1));
+            assertThat(grant.isValid()).isTrue();
+            clock.advance(Duration.ofMillis(1));
+            assertThat(grant.reason().orElseThrow().kind()).isEqualTo(LossReason.Kind.EXPIRED);
+            assertThat(renewals).hasSizeBetween(5, 40);
+            assertThat(keeper.size()).isZero();
+            assertThat(clock.timers()).isZero();
+        }
+    }
+
+    @Test
+    void aRenewalWithoutAnswerIsNotRepeatedByTheTicksOfOthers() {
+        Grant silent = new Grant();
+        answer(grant -> {
+            if (grant != silent) {
+                grant.renewed();
+            }
+        });
+        assertThat(keeper.hold(silent)).isTrue();
+        for (int i = 0; i < 20; i++) {
+            clock.advance(Duration.ofMillis(600));
+            assertThat(keeper.hold(new Grant())).isTrue();
+        }
+        clock.advance(Duration.ofSeconds(3)); // 15 s; asked from 10 s on, about once a second
+        assertThat(renewals.stream().filter(due -> due.contains(silent)).count())
+                .isBetween(3L, 7L);
+    }
+
+    @Test
+    void aKeptSessionIsRenewedWithoutGrantsUntilItIsLost() {
+        answer(Grant::renewed);
+        Grant session = new Grant();
+        keeper.keep(session);
+        assertThat(keeper.hold(session)).isTrue();
+        keeper.unhold(session);
+        clock.advance(PERIOD.multipliedBy(6));
+        assertThat(session.isValid()).isTrue();
+        assertThat(renewals).hasSizeBetween(5, 7);
+        session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
+        assertThat(keeper.size()).isZero();
+        assertThat(clock.timers()).isZero();
+        assertThat(keeper.hold(session)).isFalse();
+    }
+
+    @Test
+    void S17_stopLeavesNoTimer() {
+        answer(Grant::renewed);
+        keeper.keep(new Grant());
+        assertThat(keeper.hold(new Grant())).isTrue();
+        keeper.stop();
+        assertThat(clock.timers()).isZero();
+        assertThat(keeper.hold(new Grant())).isFalse();
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class LockNameTest {
+    @Test
+    void S13_limitsAreInBytes() {
+        assertThat(new LockName("é".repeat(256)).value()).hasSize(256);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new LockName("é".repeat(257)))
+                .withMessageContaining("514")
+                .withMessageContaining("512");
+        assertThatIllegalArgumentException().isThrownBy(() -> new LockName("")).withMessageContaining("empty");
+    }
+
+    @Test
+    void S13_unpairedSurrogatesAreRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> new LockName("a\ud800b"));
+        assertThatIllegalArgumentException().isThrownBy(() -> new LockName("\udc00"));
+        assertThat(LockName.unescape(new LockName("😀").escaped())).isEqualTo("😀");
+    }
+
+    @Test
+    void S13_plainNamesStayReadable() {
+        assertThat(new LockName("inventory/42").escaped()).isEqualTo("inventory%2F42");
+        assertThat(new LockName("a-_.:@+~Z9%").escaped()).isEqualTo("a-_.:@+~Z9%25");
+    }
+
+    @Test
+    void S13_escapeIsInjectiveAndComesBack() {
+        Random random = new Random(1);
+        String letters = "a%2F/ é😀\u0000Z";
+        Map<String, String> from = new HashMap<>();
+        for (int i = 0; i < 20_000; i++) {
+            StringBuilder text = new StringBuilder("x");
+            for (int n = random.nextInt(5); n > 0; n--) {
+                int at = letters.offsetByCodePoints(0, random.nextInt(letters.codePointCount(0, letters.length())));
+                text.appendCodePoint(letters.codePointAt(at));
+            }
+            String name = text.toString();
+            String escaped = new LockName(name).escape(b -> b == 'a' || b == '/' || b == '%');
+            assertThat(escaped.getBytes(StandardCharsets.UTF_8)).hasSize(escaped.length());
+            assertThat(LockName.unescape(escaped)).isEqualTo(name);
+            String other = from.putIfAbsent(escaped, name);
+            assertThat(other == null ? name : other).isEqualTo(name);
+        }
+    }
+
+    @Test
+    void S13_malformedEscapesAreRefused() {
+        for (String bad : new String[] {"%", "%4", "%zz", "a%F", "%FF"}) {
+            assertThatIllegalArgumentException().as(bad).isThrownBy(() -> LockName.unescape(bad));
+        }
+    }
+}
