@@ -70,6 +70,7 @@ final class ZkSession implements Watcher {
             over = true;
             ready.completeExceptionally(unavailable("the application's ZooKeeper handle is " + handle.getState()
                     + ", its supplier must give a new one"));
+            closed.complete(null);
             return;
         }
         watchStates();
@@ -88,6 +89,9 @@ final class ZkSession implements Watcher {
                         (rc, path, ignored) -> {
                             if (rc == Code.OK.intValue()) {
                                 connected();
+                            } else if (!calls().handle().getState().isAlive()) {
+                                end("the application's ZooKeeper handle is "
+                                        + calls().handle().getState());
                             } else {
                                 log.info("event=session-watch-failed rc={}", Code.get(rc));
                                 context.clock().schedule(WATCH_RETRY, this::watchStates);
@@ -242,7 +246,8 @@ final class ZkSession implements Watcher {
             return;
         }
         if (calls().handle().getState().isAlive()) {
-            calls().handle().removeWatches(nowhere(), this, WatcherType.Any, true, (rc, path, ignored) -> {}, null);
+            // Not removeWatches: that asks the server whether there is a watch, and leaves it there.
+            calls().handle().removeAllWatches(nowhere(), WatcherType.Any, true, (rc, path, ignored) -> {}, null);
         }
         closed.complete(null);
     }
