@@ -22,6 +22,8 @@ import java.util.function.Function;
  * clock.advance(Duration.ofSeconds(31)); // no sleep
  * assert !lease.isHeld();
  * }</pre>
+ *
+ * <p>What runs on a direct executor, as there, must not block: it stands between the store and the next waiter.
  */
 public final class MemoryLocks {
     private MemoryLocks() {}

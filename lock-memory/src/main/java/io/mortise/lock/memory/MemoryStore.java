@@ -57,7 +57,9 @@ public final class MemoryStore {
         synchronized (monitor) {
             answer = change.apply(pushes);
         }
-        pushes.forEach(Runnable::run);
+        if (!pushes.isEmpty()) {
+            Outbox.run(pushes);
+        }
         return answer;
     }
 

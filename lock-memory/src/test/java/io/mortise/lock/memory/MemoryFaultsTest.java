@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 
 /** Each scripted fault, on a hand-cranked clock: what it does, and that nothing is left of it after it has healed. */
@@ -197,6 +198,22 @@ class MemoryFaultsTest {
         assertThat(waiting).as("crash release").isCompleted();
         waiting.join().close();
         line.heal();
+    }
+
+    @Disabled("core: close() does not wait for an attempt that is under way, its grant stays until the lease ends")
+    @Test
+    void closingWithdrawsWhatIsStillUnderWay() {
+        LockClient closing = MemoryLocks.connect(store, DIRECT);
+        faults.delayReplies(Duration.ofSeconds(2)); // well within the bound of close
+        CompletableFuture<Lease> acquiring = closing.named("x").acquireAsync();
+        assertThat(store.status("x").holders()).as("executed, not answered yet").hasSize(1);
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(closing::close);
+        while (!closed.isDone()) {
+            clock.advance(Duration.ofMillis(100));
+            LockSupport.parkNanos(1_000_000);
+        }
+        assertThat(acquiring).isCompletedExceptionally();
+        assertThat(store.status("x").holders()).as("S16").isEmpty();
     }
 
     @Test

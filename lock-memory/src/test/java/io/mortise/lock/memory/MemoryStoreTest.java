@@ -139,6 +139,17 @@ class MemoryStoreTest {
     }
 
     @Test
+    void s12_aLongQueueOnADirectExecutorDoesNotExhaustTheStack() throws Exception {
+        Lease first = a.named("x").acquire();
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+            all.add(a.named("x").acquireAsync().thenAccept(Lease::close));
+        }
+        first.close();
+        assertThat(all).allMatch(CompletableFuture::isDone);
+    }
+
+    @Test
     void s12_aDeadWaiterIsPassedOver() throws Exception {
         Lease held = b.named("x").acquire();
         CompletableFuture<Lease> dead = a.named("x").acquireAsync();

@@ -34,6 +34,14 @@ public interface BackendUnderTest extends AutoCloseable {
         return Duration.ofSeconds(2);
     }
 
+    /**
+     * By when a holder is told that an operator took its lock away (S7): at once where the store tells, else by the next
+     * renewal. Default: {@link #lease()}, within which every backend renews.
+     */
+    default Duration removalToldWithin() {
+        return lease();
+    }
+
     /** How to break the line between a client and the store; empty: the rules that need it are not verified. */
     default Optional<Faults> faults() {
         return Optional.empty();

@@ -142,6 +142,20 @@ public final class Bench implements AutoCloseable {
         lease.orElseThrow().close();
     }
 
+    /**
+     * Waits until the store shows so many waiters. Where it need not keep a queue there is nothing to wait for, and a test
+     * measures a little more than it means to.
+     */
+    static void awaitWaiters(LockClient client, String name, int count) throws Exception {
+        if (client.admin().isPresent() && client.capabilities().contains(Capability.FAIR)) {
+            LockAdmin admin = client.admin().orElseThrow();
+            eventually(
+                    count + " waiters are seen",
+                    LONG,
+                    () -> status(admin, name).waiters().size() >= count);
+        }
+    }
+
     /** S10: an interrupted waiter for a lock that it cannot get returns within 50 ms. */
     void assertInterruptReturnsAtOnce(DistributedLock lock) throws Exception {
         Timing.overshoot("from interrupt to InterruptedException", PROMPT, Duration.ofMillis(50), () -> {

@@ -31,13 +31,7 @@ interface ClosingContract extends Contract {
         try (Lease held = bench().client().named("x").acquire()) {
             Future<Lease> waiting = bench().start(() -> face.acquire(client.named("x")));
             Future<Optional<Lease>> bounded = bench().start(() -> face.tryAcquire(client.named("x"), Bench.LONG));
-            if (client.admin().isPresent()) {
-                LockAdmin admin = client.admin().orElseThrow();
-                Bench.eventually(
-                        "a waiter is seen",
-                        Bench.LONG,
-                        () -> !Bench.status(admin, "x").waiters().isEmpty());
-            }
+            Bench.awaitWaiters(client, "x", 1);
             client.close();
             assertThatThrownBy(() -> Face.result(waiting)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> Face.result(bounded)).isInstanceOf(ClientClosedException.class);
@@ -107,7 +101,7 @@ interface ClosingContract extends Contract {
         client.close();
         List<String> left = new ArrayList<>();
         try {
-            Bench.eventually("threads end", Duration.ofSeconds(10), () -> {
+            Bench.eventually("threads end", Duration.ofSeconds(5), () -> {
                 left.clear();
                 Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> !before.contains(thread) && thread.isAlive() && isClients(thread))

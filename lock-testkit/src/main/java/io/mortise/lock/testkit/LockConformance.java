@@ -5,6 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * The contract of every backend, as tests named by rule. Subclass it, implement {@link #backend()}, run it with JUnit:
@@ -12,15 +13,16 @@ import org.junit.jupiter.api.BeforeEach;
  * <pre>{@code
  * class MyConformanceTest extends LockConformance {
  *     protected BackendUnderTest backend() {
- *         return options -> Locks.connect("mystore://localhost/test-" + UUID.randomUUID(), options);
+ *         String url = "mystore://localhost/test-" + UUID.randomUUID(); // a namespace for each test
+ *         return options -> Locks.connect(url, options);
  *     }
  * }
  * }</pre>
  *
- * <p>(there, choose the namespace outside the lambda: all clients of one test share it.) A rule that the backend gives no
- * means to check is reported as aborted with NOT VERIFIED, one about a capability that it does not claim as aborted with
- * "not claimed"; neither counts as passed.
+ * <p>A rule that the backend gives no means to check is reported as aborted with NOT VERIFIED, one about a capability that
+ * it does not claim as aborted with "not claimed"; neither counts as passed.
  */
+@Timeout(120) // a hang is a failure
 public abstract class LockConformance
         implements ExclusionContract,
                 ReleaseContract,

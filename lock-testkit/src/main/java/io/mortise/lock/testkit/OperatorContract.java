@@ -109,14 +109,15 @@ interface OperatorContract extends Contract {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockAdmin admin = Bench.admin(bench().client(), "S18");
-        Lease taken = one.named("x").acquire();
+        Lease taken = one.named("x", bench().shortLease(one)).acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
         assertThat(Bench.await(admin.forceRelease(
                         "x", Bench.status(admin, "x").holders().get(0))))
                 .isTrue();
         try (Lease next = Face.result(waiting)) {
             assertThat(next.isHeld()).isTrue();
-            Bench.eventually("the old holder knows", bench().backend().lease().plus(Bench.LONG), () -> !taken.isHeld());
+            Duration bound = bench().backend().removalToldWithin().plus(Bench.PROMPT);
+            Bench.eventually("the old holder knows", bound, () -> !taken.isHeld());
             assertThat(next.isHeld()).isTrue();
         }
     }

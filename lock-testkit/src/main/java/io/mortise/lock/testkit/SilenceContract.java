@@ -31,6 +31,8 @@ interface SilenceContract extends Contract {
         LockClient third = bench().client();
         Bench.onlyIf(other, Capability.CRASH_RELEASE);
         Lease old = face.acquire(silent.named("x", bench().shortLease(silent)));
+        CompletableFuture<Void> warned = new CompletableFuture<>();
+        old.onExpiring(bench().backend().lease().dividedBy(2), () -> warned.complete(null));
         CompletableFuture<Lease> waiting =
                 other.named("x", bench().shortLease(other)).acquireAsync();
         bench().cut(silent, "S02, S03, S05, S06, S07, S11 over expiry");
@@ -40,6 +42,7 @@ interface SilenceContract extends Contract {
             return granted;
         });
         Lease next = Face.result(waiting);
+        assertThat(warned).as("onExpiring").isCompleted();
         assertThat(Bench.await(old.lost()).kind())
                 .as("S07")
                 .isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED);

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.Capability;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
-import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -67,7 +66,7 @@ interface WaitingContract extends Contract {
                 lease.close();
                 return granted;
             });
-            awaitWaiters(one, "x", 1);
+            Bench.awaitWaiters(one, "x", 1);
             long start = System.nanoTime();
             held.close();
             return Duration.ofNanos(Face.result(waiting) - start);
@@ -114,7 +113,7 @@ interface WaitingContract extends Contract {
                 order.add(mine);
                 return face.release(lease);
             }));
-            awaitWaiters(clients.get(0), "x", i);
+            Bench.awaitWaiters(clients.get(0), "x", i);
         }
         held.close();
         for (Future<?> one : all) {
@@ -136,16 +135,5 @@ interface WaitingContract extends Contract {
         held.close();
         Face.result(second).close();
         Bench.eventually("the one of the closed client failed", Bench.PROMPT, third::isCompletedExceptionally);
-    }
-
-    /** Without an operator's view there is nothing to wait for, and the test measures a little more than it means to. */
-    private static void awaitWaiters(LockClient client, String name, int count) throws Exception {
-        if (client.admin().isPresent()) {
-            LockAdmin admin = client.admin().orElseThrow();
-            Bench.eventually(
-                    count + " waiters are seen",
-                    Bench.LONG,
-                    () -> Bench.status(admin, name).waiters().size() == count);
-        }
     }
 }

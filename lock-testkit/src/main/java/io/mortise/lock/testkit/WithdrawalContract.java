@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** S08 and S10: who no longer wants the lock returns at once and leaves nothing. */
 interface WithdrawalContract extends Contract {
-    int RACES = 100;
+    int RACES = 200;
 
     @ParameterizedTest
     @EnumSource
@@ -56,14 +56,11 @@ interface WithdrawalContract extends Contract {
     default void s08_aCancelThatRacesWithTheGrantLeavesNothing() throws Exception {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
-        CyclicBarrier together = new CyclicBarrier(2);
         for (int i = 0; i < RACES; i++) {
             Lease held = holder.named("x").tryAcquire(Bench.LONG).orElseThrow();
             CompletableFuture<Lease> future = waiter.named("x").acquireAsync();
-            Future<?> release = bench().start(() -> {
-                together.await();
-                return held.release();
-            });
+            CyclicBarrier together = new CyclicBarrier(2);
+            Future<?> release = releaseAfter(together, held, i);
             together.await();
             if (!future.cancel(true)) {
                 future.join().close();
@@ -76,7 +73,7 @@ interface WithdrawalContract extends Contract {
         bench().assertFree(holder, "x");
     }
 
-    /** As with the cancel: InterruptedException and nothing held, or a lease and the flag. */
+    /** As with the cancel: InterruptedException and nothing held, or a lease. */
     @Test
     default void s08_anInterruptThatRacesWithTheGrantLeavesNothing() throws Exception {
         LockClient holder = bench().client();
@@ -87,19 +84,35 @@ interface WithdrawalContract extends Contract {
             Future<Boolean> waiting = bench().start(() -> {
                 thread.complete(Thread.currentThread());
                 try (Lease lease = lock.acquire()) {
-                    return Thread.interrupted() || lease.isHeld();
+                    return lease.isHeld() || Thread.interrupted();
                 } catch (InterruptedException e) {
                     return true;
                 } finally {
                     Thread.interrupted(); // the thread goes back to its pool
                 }
             });
-            CompletableFuture<?> release = held.releaseAsync();
-            Face.result(thread).interrupt();
+            Thread waiter = Face.result(thread);
+            Bench.eventually("the waiter waits", Bench.LONG, () -> waiter.getState() == Thread.State.WAITING);
+            CyclicBarrier together = new CyclicBarrier(2);
+            Future<?> release = releaseAfter(together, held, i);
+            together.await();
+            waiter.interrupt();
             assertThat(Face.result(waiting)).isTrue();
-            release.join();
+            Face.result(release);
         }
         bench().assertFree(holder, "x");
+    }
+
+    /** Releases somewhat later in each round, so that the rounds together meet every moment of the withdrawal. */
+    private Future<?> releaseAfter(CyclicBarrier together, Lease held, int round) {
+        return bench().start(() -> {
+            together.await();
+            long until = System.nanoTime() + (round % 50) * 2_000L;
+            while (System.nanoTime() - until < 0) {
+                Thread.onSpinWait();
+            }
+            return held.release();
+        });
     }
 
     @Test
