@@ -2,41 +2,34 @@
 package io.mortise.lock.core;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientClosedException;
-import io.mortise.lock.LockException;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One caller's wish for one lock, from the call to its single outcome. Events come from any thread: answers, hints, timers,
- * a withdrawal. Each is decided under the monitor and acted on outside it; the first one that ends it wins.
+ * a withdrawal. Each is decided under the monitor and acted on outside it, so that no backend is called with it held; the
+ * first one that ends it wins. The client knows it until nothing of it is under way any more.
  */
 final class Acquisition {
-    private static final Duration FIRST_RETRY = Duration.ofMillis(50);
-    private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
-
     private final CoreClient client;
     private final LockName name;
     private final LockOptions options;
     private final Duration leaseDuration;
-    private final @Nullable Duration maxWait;
+    private final Patience patience;
     private final Consumer<Outcome> sink;
-    private final long started;
-    private final Backoff backoff;
+
+    @GuardedBy("this")
+    private final Progress progress;
 
     @GuardedBy("this")
     private boolean over;
@@ -51,16 +44,6 @@ final class Acquisition {
     /** A hint came while asking. */
     @GuardedBy("this")
     private boolean woken;
-
-    /** The latest answer was "busy"; standing behind another waiter of this process is one too. */
-    @GuardedBy("this")
-    private boolean busy;
-
-    @GuardedBy("this")
-    private @Nullable LockException trouble;
-
-    @GuardedBy("this")
-    private boolean displaced;
 
     @GuardedBy("this")
     private LockClock.@Nullable Timer retry;
@@ -81,41 +64,45 @@ final class Acquisition {
         this.name = name;
         this.options = options;
         this.leaseDuration = client.leaseDuration(options);
-        this.maxWait = maxWait;
+        this.patience = new Patience(
+                client.clock,
+                client.contact,
+                maxWait,
+                client.options.requestTimeout(),
+                client.options.unavailableAfter().orElse(leaseDuration),
+                leaseDuration,
+                client.clock.nanoTime());
         this.sink = sink;
-        this.started = client.clock.nanoTime();
-        this.backoff = new Backoff(FIRST_RETRY, LONGEST_RETRY, client.random);
+        this.progress =
+                new Progress(name.value(), client.backend().endpoints(), patience, client.contact, client.random);
     }
 
     void start() {
         if (!client.enter(this)) {
-            end(new Outcome.Failed(closed()));
+            end(closed());
             return;
         }
-        if (mayWait() && !client.queuesWaiters()) {
+        if (!patience.mayWait() || client.queuesWaiters()) {
+            ask();
+        } else {
             synchronized (this) {
-                busy = true;
+                progress.standsInLine();
             }
             if (client.queues.join(name, this)) {
                 ask();
             }
-        } else {
-            ask();
+            if (isOver()) { // a close between the two: nobody else takes it out of the line
+                leaveLine(false);
+            }
         }
         armDeadline();
     }
 
-    private boolean mayWait() {
-        return maxWait == null || !maxWait.isZero();
-    }
-
     private synchronized void armDeadline() {
-        if (over || maxWait == null) {
-            return;
+        Duration left = patience.left();
+        if (!over && left != null) {
+            deadline = client.clock.schedule(left, () -> end(null));
         }
-        Duration bound = mayWait() ? maxWait : client.options.requestTimeout();
-        Duration left = bound.minusNanos(client.clock.nanoTime() - started);
-        deadline = client.clock.schedule(left, () -> end(null));
     }
 
     /**
@@ -124,15 +111,28 @@ final class Acquisition {
      * @param storeSilent the one before gave up because the store does not answer: not to be waited for once more by each
      */
     void turn(boolean storeSilent) {
-        if (storeSilent && maxWait == null && outage().compareTo(unavailableAfter()) >= 0) {
+        if (client.isClosing()) {
+            return; // closing() comes to each
+        }
+        if (storeSilent && patience.storeGone()) {
             BackendUnavailableException silent;
             synchronized (this) {
-                silent = unavailable();
+                silent = progress.unavailable();
             }
             end(new Outcome.Failed(silent));
         } else {
             ask();
         }
+    }
+
+    /** A hint for one place; one that is no longer ours has nothing to say. */
+    void hint(Place hinted) {
+        synchronized (this) {
+            if (place != hinted) {
+                return;
+            }
+        }
+        hint();
     }
 
     /** Asks now, or right after the answer that is under way. */
@@ -147,162 +147,104 @@ final class Acquisition {
     }
 
     private void ask() {
-        Ticket ticket;
+        Place asked;
         synchronized (this) {
             if (over || asking) {
                 return;
             }
-            if (place == null) {
-                place = new Place();
-            }
             asking = true;
             woken = false;
             retry = cancel(retry);
-            ticket = place.ticket;
+            asked = place;
         }
+        if (asked == null) {
+            asked = new Place(
+                    this,
+                    client.backend(),
+                    new Request(name, Ids.attempt(), leaseDuration, patience.mayWait(), options.metadata()));
+            synchronized (this) {
+                place = asked;
+            }
+        }
+        Place mine = asked;
         CompletionStage<Attempt> stage;
         try {
-            stage = ticket.attempt();
+            stage = mine.ticket().attempt();
         } catch (RuntimeException e) {
             stage = CompletableFuture.failedFuture(e);
         }
         stage.whenComplete((attempt, failure) -> {
             if (failure != null) {
-                failed(failure);
+                proceed(progress -> progress.failed(failure), false);
             } else if (attempt instanceof Attempt.Granted granted) {
-                granted(granted);
+                granted(mine, granted);
             } else if (attempt instanceof Attempt.Waiting waiting) {
-                waiting(waiting);
+                client.contact.made();
+                watchSelfWait();
+                proceed(progress -> progress.busy(waiting.retryAfter()), false);
             } else {
-                displaced(((Attempt.Displaced) attempt).why());
+                String why = ((Attempt.Displaced) attempt).why();
+                proceed(progress -> progress.displaced(why), true);
             }
         });
     }
 
-    private void granted(Attempt.Granted granted) {
+    private void granted(Place from, Attempt.Granted granted) {
         client.contact.made();
-        Place mine;
-        HeldLease held = null;
-        synchronized (this) {
-            asking = false;
-            mine = Objects.requireNonNull(place);
-            if (!over) {
-                place = null;
-                if (mine.lost == null) {
-                    HeldLease candidate =
-                            new HeldLease(client, name, mine.ticket, mine.attemptId, granted, options, leaseDuration);
-                    if (candidate.begin()) {
-                        held = candidate;
-                        mine.held = candidate;
-                        close();
-                    }
-                }
-            }
-        }
-        if (held != null) {
-            client.leave(this);
-            client.queues.leave(name, this, false);
-            sink.accept(new Outcome.Leased(held));
-            return;
-        }
-        client.withdraw(name, mine.ticket, leaseDuration);
-        if (client.isClosing()) {
-            end(new Outcome.Failed(closed()));
-            return;
-        }
-        // Gone before it could be collected: a new place, never a lease that is lost already.
-        displaced("the grant was over when its answer arrived");
-    }
-
-    private void waiting(Attempt.Waiting waiting) {
-        client.contact.made();
-        boolean again;
-        synchronized (this) {
-            asking = false;
-            busy = true;
-            displaced = false;
-            backoff.reset();
-            again = woken;
-            if (!over && mayWait() && !again) {
-                retry = client.clock.schedule(Backoff.jittered(waiting.retryAfter(), client.random), this::ask);
-            }
-            if (!over && mayWait() && selfWait == null) {
-                selfWait = client.clock.schedule(leaseDuration, () -> client.holders.warnOfSelfWait(name, attemptId()));
-            }
-        }
-        if (!mayWait() || isOver()) {
-            end(new Outcome.Busy());
-        } else if (again) {
-            ask();
-        }
-    }
-
-    private void displaced(String why) {
-        boolean now;
+        HeldLease lease = new HeldLease(client, name, from.ticket(), from.attemptId(), granted, options, leaseDuration);
+        from.attach(lease);
+        boolean usable = !isOver() && lease.begin();
+        boolean delivered;
         synchronized (this) {
             asking = false;
             place = null;
-            trouble = new BackendUnavailableException(why);
-            now = !displaced && !over;
-            if (displaced && !over) {
-                retry = client.clock.schedule(backoff.next(), this::ask); // twice in a row: not in a tight loop
+            delivered = usable && !over;
+            if (delivered) {
+                close();
             }
-            displaced = true;
         }
-        if (now) {
-            ask();
+        if (delivered) {
+            leaveLine(false);
+            client.leave(this);
+            sink.accept(new Outcome.Leased(lease));
+            return;
         }
+        lease.discard();
+        // Gone before it could be collected: a new place, never a lease that is lost already.
+        proceed(progress -> progress.displaced("the grant was over when its answer arrived"), true);
     }
 
-    private void failed(Throwable failure) {
-        LockException cause = asLockException(failure);
-        boolean again = false;
-        Outcome outcome = null;
+    /** After an answer: ends it, also where it ended while the answer was under way, or asks again. */
+    private void proceed(Function<Progress, Progress.Next> answer, boolean placeGone) {
+        Progress.Next next;
+        boolean ends;
+        boolean now = false;
         synchronized (this) {
             asking = false;
-            busy = false;
-            trouble = cause;
-            if (!(cause instanceof BackendUnavailableException) || !mayWait()) {
-                outcome = new Outcome.Failed(cause);
-            } else if (maxWait == null && outage().compareTo(unavailableAfter()) >= 0) {
-                outcome = new Outcome.Failed(unavailable());
-            } else if (!over) {
-                again = woken;
-                if (!again) {
-                    retry = client.clock.schedule(nextRetry(), this::ask);
+            if (placeGone) {
+                place = null;
+                woken = false;
+            }
+            next = answer.apply(progress);
+            ends = over || next.outcome() != null || client.isClosing();
+            if (!ends) {
+                now = woken || next.pause().isZero();
+                if (!now) {
+                    retry = client.clock.schedule(next.pause(), this::ask);
                 }
             }
         }
-        if (outcome != null || isOver()) {
-            end(outcome);
-        } else if (again) {
+        if (ends) {
+            end(client.isClosing() ? closed() : next.outcome());
+        } else if (now) {
             ask();
         }
     }
 
-    @GuardedBy("this")
-    private Duration nextRetry() {
-        Duration pause = backoff.next();
-        Duration left = unavailableAfter().minus(outage());
-        return maxWait == null && left.compareTo(pause) < 0 ? left : pause;
-    }
-
-    private Duration unavailableAfter() {
-        return client.options.unavailableAfter().orElse(leaseDuration);
-    }
-
-    /** Without contact for so long, as far as this acquisition has seen it. */
-    private Duration outage() {
-        Duration waited = Duration.ofNanos(client.clock.nanoTime() - started);
-        Duration silent = client.contact.since();
-        return waited.compareTo(silent) < 0 ? waited : silent;
-    }
-
-    /** How old the last contact may be for "busy" to be believed (S15). */
-    private Duration freshness() {
-        Duration request = client.options.requestTimeout();
-        Duration renewal = leaseDuration.dividedBy(3);
-        return request.compareTo(renewal) > 0 ? request : renewal;
+    private synchronized void watchSelfWait() {
+        if (!over && patience.mayWait() && selfWait == null) {
+            selfWait = client.clock.schedule(leaseDuration, () -> client.holders.warnOfSelfWait(name, attemptId()));
+        }
     }
 
     /** The caller no longer wants it. False if there is an outcome already, which the sink has been or is being told. */
@@ -312,11 +254,12 @@ final class Acquisition {
 
     /** The client closes. */
     void closing() {
-        end(new Outcome.Failed(closed()));
+        end(closed());
     }
 
-    private ClientClosedException closed() {
-        return new ClientClosedException("lock \"" + name + "\" was not acquired: the client is closed");
+    private Outcome closed() {
+        return new Outcome.Failed(
+                new ClientClosedException("lock \"" + name + "\" was not acquired: the client is closed"));
     }
 
     /**
@@ -327,44 +270,42 @@ final class Acquisition {
     private boolean end(@Nullable Outcome outcome) {
         Place left = null;
         Outcome told = null;
+        boolean quiet;
         synchronized (this) {
             if (!over) {
-                told = outcome != null ? outcome : atDeadline();
+                told = outcome != null ? outcome : progress.atDeadline();
                 close();
             }
-            if (!asking) {
+            quiet = !asking;
+            if (quiet) {
                 left = place;
                 place = null;
             }
         }
         if (left != null) {
-            client.withdraw(name, left.ticket, leaseDuration);
+            client.withdraw(name, left.ticket(), leaseDuration);
+        }
+        if (quiet) {
+            client.leave(this);
         }
         if (told == null) {
             return false;
         }
-        client.leave(this);
-        client.queues.leave(
-                name, this, told instanceof Outcome.Failed f && f.cause() instanceof BackendUnavailableException);
+        leaveLine(told instanceof Outcome.Failed failed && failed.cause() instanceof BackendUnavailableException);
         if (!(told instanceof Outcome.Withdrawn)) {
             sink.accept(told);
         }
         return true;
     }
 
-    @GuardedBy("this")
-    private Outcome atDeadline() {
-        return busy && client.contact.within(freshness()) ? new Outcome.Busy() : new Outcome.Failed(unavailable());
-    }
-
-    @GuardedBy("this")
-    private BackendUnavailableException unavailable() {
-        LockException cause = trouble;
-        return new BackendUnavailableException(
-                "lock \"" + name + "\" was not acquired: the store has not answered for "
-                        + client.contact.since().toMillis() + " ms"
-                        + (cause == null ? " (" + client.backend().endpoints() + ")" : ": " + cause.getMessage()),
-                cause);
+    private void leaveLine(boolean storeSilent) {
+        Acquisition first = client.queues.leave(name, this);
+        if (first != null && storeSilent) {
+            // By way of the timer: thousands that give up one after the other must not do it on one stack.
+            client.clock.schedule(Duration.ZERO, () -> first.turn(true));
+        } else if (first != null) {
+            first.turn(false);
+        }
     }
 
     @GuardedBy("this")
@@ -380,7 +321,7 @@ final class Acquisition {
     }
 
     private synchronized String attemptId() {
-        return place == null ? "none" : place.attemptId;
+        return place == null ? "none" : place.attemptId();
     }
 
     private static LockClock.@Nullable Timer cancel(LockClock.@Nullable Timer timer) {
@@ -388,44 +329,5 @@ final class Acquisition {
             timer.cancel();
         }
         return null;
-    }
-
-    private static LockException asLockException(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        return cause instanceof LockException known
-                ? known
-                : new BackendRefusedException("the backend failed: " + cause, cause);
-    }
-
-    /** One ticket and what the backend says about it. A new one when the place in the queue is gone. */
-    private final class Place implements Waiter {
-        private final String attemptId = Ids.attempt();
-        private final Ticket ticket = client.backend()
-                .enqueue(new Request(name, attemptId, leaseDuration, mayWait(), options.metadata()), this);
-        private @Nullable LossReason lost;
-        private @Nullable HeldLease held;
-
-        @Override
-        public void wake() {
-            synchronized (Acquisition.this) {
-                if (place != this) {
-                    return;
-                }
-            }
-            hint();
-        }
-
-        @Override
-        public void lost(LossReason reason) {
-            HeldLease told;
-            synchronized (Acquisition.this) {
-                lost = reason;
-                told = held;
-            }
-            if (told != null) {
-                told.lost(reason);
-            }
-        }
     }
 }

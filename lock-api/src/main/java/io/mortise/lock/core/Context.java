@@ -6,13 +6,38 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /** What one client lends to its backend. */
-record Context(CoreClient client, String clientId, Executor blocking) implements BackendContext {
+final class Context implements BackendContext {
+    private final CoreClient client;
+    private final String clientId;
+    private final Executor blocking;
+    private final Set<Runnable> underWay = ConcurrentHashMap.newKeySet();
+    private volatile boolean stopped;
+
+    Context(CoreClient client, String clientId, Executor blocking) {
+        this.client = client;
+        this.clientId = clientId;
+        this.blocking = blocking;
+    }
+
+    @Override
+    public String clientId() {
+        return clientId;
+    }
+
+    @Override
+    public Executor blocking() {
+        return blocking;
+    }
+
     @Override
     public LockClock clock() {
         return client.clock;
@@ -52,14 +77,28 @@ record Context(CoreClient client, String clientId, Executor blocking) implements
                         limit,
                         () -> bounded.completeExceptionally(
                                 new BackendUnavailableException(what + ": no answer in " + limit.toMillis() + " ms")));
-        request.whenComplete((value, failure) -> {
+        Runnable end = () -> bounded.completeExceptionally(client.closed());
+        underWay.add(end);
+        bounded.whenComplete((value, failure) -> {
             timer.cancel();
+            underWay.remove(end);
+        });
+        request.whenComplete((value, failure) -> {
             if (failure == null) {
                 bounded.complete(value);
             } else {
                 bounded.completeExceptionally(failure);
             }
         });
+        if (stopped) {
+            stop();
+        }
         return bounded;
+    }
+
+    /** The timers have ended with the client: what is still under way would never hear of its deadline. */
+    void stop() {
+        stopped = true;
+        List.copyOf(underWay).forEach(Runnable::run);
     }
 }

@@ -53,9 +53,12 @@ public final class CoreClient implements LockClient {
 
     private final Set<Acquisition> acquisitions = ConcurrentHashMap.newKeySet();
     private final ThreadPoolExecutor blocking = Threads.blocking();
+    private final Context context = new Context(this, Ids.client(), blocking);
+    private final AtomicBoolean finished = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Runnable stopClock;
+    private volatile boolean told;
     private volatile @Nullable LockBackend backend;
 
     private CoreClient(ClientOptions options, LockClock clock, RandomGenerator random, Runnable stopClock) {
@@ -65,7 +68,7 @@ public final class CoreClient implements LockClient {
         this.stopClock = stopClock;
         this.contact = new Contact(clock);
         this.keeper = new LeaseKeeper(clock, contact, options.requestTimeout());
-        this.settlements = new Settlements(clock, random);
+        this.settlements = new Settlements(clock, random, this::checkDrained);
         this.callbacks = new Callbacks(options.callbackExecutor());
     }
 
@@ -77,7 +80,8 @@ public final class CoreClient implements LockClient {
 
     /** A client on the given clock, which stays the caller's. */
     public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
-        return open(open, options, clock, new Random(), () -> {});
+        BorrowedClock borrowed = new BorrowedClock(clock);
+        return open(open, options, borrowed, new Random(), borrowed::stop);
     }
 
     static CoreClient open(
@@ -88,7 +92,7 @@ public final class CoreClient implements LockClient {
             Runnable stopClock) {
         CoreClient client = new CoreClient(options, clock, random, stopClock);
         try {
-            LockBackend opened = open.apply(new Context(client, Ids.client(), client.blocking));
+            LockBackend opened = open.apply(client.context);
             client.backend = opened;
             client.contact.made();
             client.keeper.start(opened);
@@ -149,8 +153,16 @@ public final class CoreClient implements LockClient {
         return !closing.get();
     }
 
+    /** It is over, and nothing of it is under way. */
     void leave(Acquisition acquisition) {
         acquisitions.remove(acquisition);
+        checkDrained();
+    }
+
+    private void checkDrained() {
+        if (told && acquisitions.isEmpty() && settlements.isEmpty()) {
+            closed.complete(null);
+        }
     }
 
     boolean isClosing() {
@@ -180,14 +192,16 @@ public final class CoreClient implements LockClient {
                     public void settled(Boolean wasThere, boolean firstTry) {
                         contact.made();
                         listener.settled(wasThere, firstTry);
-                        if (wasThere) {
+                        if ((wasThere || !firstTry) && !isClosing()) {
                             queues.wakeFirst(name);
                         }
                     }
 
                     @Override
                     public void givenUp(Throwable last) {
-                        ticket.abandon();
+                        if (!settlements.isStopped()) { // closing the backend gives up all at once
+                            ticket.abandon();
+                        }
                         listener.givenUp(last);
                     }
                 }));
@@ -217,21 +231,25 @@ public final class CoreClient implements LockClient {
             List.copyOf(acquisitions).forEach(Acquisition::closing);
             holders.close(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
             LockClock.Timer bound = clock.schedule(options.requestTimeout(), () -> closed.complete(null));
-            settlements.drain(() -> {
-                bound.cancel();
-                closed.complete(null);
-            });
+            closed.thenRun(bound::cancel);
+            told = true;
+            checkDrained();
         }
         return closed;
     }
 
-    private void finishClose() {
+    /** The end, whatever is still open. Once. */
+    void finishClose() {
+        if (!finished.compareAndSet(false, true)) {
+            return;
+        }
+        int underWay = acquisitions.size();
         List<String> unsettled = settlements.stop();
-        if (!unsettled.isEmpty()) {
+        if (underWay > 0 || !unsettled.isEmpty()) {
             log.warn(
-                    "event=close-unsettled count={} first=\"{}\" bound=\"the store drops them within {} of the last renewal\"",
-                    unsettled.size(),
-                    unsettled.get(0),
+                    "event=close-unsettled requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
+                    underWay,
+                    unsettled,
                     backend().leaseDuration(Optional.empty()));
         }
         keeper.stop();
@@ -245,8 +263,10 @@ public final class CoreClient implements LockClient {
 
     private void stopThreads() {
         keeper.stop();
-        blocking.shutdown();
-        callbacks.close();
+        blocking.shutdownNow(); // what still blocks there has nobody to answer
         stopClock.run();
+        context.stop();
+        callbacks.close();
+        closed.complete(null);
     }
 }

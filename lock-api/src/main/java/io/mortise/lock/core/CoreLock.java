@@ -11,6 +11,7 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -79,9 +80,7 @@ final class CoreLock implements DistributedLock {
                         outcome -> client.callbacks.execute(() -> {
                             try {
                                 Optional<Lease> lease = leaseOf(outcome);
-                                if (lease.isPresent() && client.isClosing()) {
-                                    future.completeExceptionally(client.closed());
-                                } else if (!future.complete(result.apply(lease))) {
+                                if (!future.complete(result.apply(lease))) {
                                     lease.ifPresent(
                                             Lease::releaseAsync); // ended by the caller while the grant was on its way
                                 }
@@ -153,9 +152,8 @@ final class CoreLock implements DistributedLock {
                         outcome -> client.callbacks.execute(() -> {
                             try {
                                 Lease lease = leaseOf(outcome).orElseThrow();
-                                if (future.isDone() || client.isClosing()) {
+                                if (future.isDone()) {
                                     lease.releaseAsync();
-                                    future.completeExceptionally(client.closed());
                                 } else {
                                     runAsync(lease, body, future);
                                 }
@@ -170,7 +168,7 @@ final class CoreLock implements DistributedLock {
             Lease lease, Function<? super Lease, ? extends CompletionStage<T>> body, CompletableFuture<T> future) {
         CompletionStage<T> stage;
         try {
-            stage = body.apply(lease);
+            stage = Objects.requireNonNull(body.apply(lease), "the body returned no stage");
         } catch (Throwable e) {
             stage = CompletableFuture.failedFuture(e);
         }
@@ -196,8 +194,12 @@ final class CoreLock implements DistributedLock {
                 .toCompletableFuture();
     }
 
-    private static Optional<Lease> leaseOf(Outcome outcome) {
+    /** A close that came in between has ended the lease already; it is not delivered (S16). */
+    private Optional<Lease> leaseOf(Outcome outcome) {
         if (outcome instanceof Outcome.Leased leased) {
+            if (client.isClosing()) {
+                throw client.closed();
+            }
             return Optional.of(leased.lease());
         }
         if (outcome instanceof Outcome.Failed failed) {

@@ -45,6 +45,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final Set<ExpiryNotice> notices = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean held = new AtomicBoolean(); // counted by the keeper
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
     private volatile LockClock.@Nullable Timer maxHold;
 
@@ -68,26 +69,29 @@ final class HeldLease implements Lease, Liveness.Listener {
                 .orElse(null);
     }
 
-    /** Starts watching and renewing. False: it is over already, or the client closes; then nothing was started. */
+    /** Starts watching and renewing. False: it is over already, or the client closes; then {@link #discard} it. */
     boolean begin() {
-        if (!liveness.isValid() || !client.keeper.hold(liveness)) {
-            return false;
-        }
-        if (!liveness.attach(this) || !client.holders.add(name, this)) {
-            end.set(RELEASE);
-            stopWatching();
-            return false;
-        }
+        boolean open = client.holders.add(this);
+        held.set(liveness.isValid() && client.keeper.hold(liveness));
+        boolean stands = open && held.get() && liveness.attach(this);
         if (holdUntil != null) {
-            maxHold = client.clock.schedule(
-                    Duration.ofNanos(holdUntil - client.clock.nanoTime()),
-                    () -> lost(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time")));
-            if (end.get() != null) {
-                stopWatching();
-            }
+            maxHold =
+                    client.clock.schedule(Duration.ofNanos(holdUntil - client.clock.nanoTime()), this::checkDeadlines);
+        }
+        if (!stands || isOver()) {
+            stopWatching(); // a loss meanwhile may have undone only half of what was begun here
+            return false;
         }
         log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
         return true;
+    }
+
+    /** Never delivered to anybody: withdrawn, unless a loss has done it. */
+    void discard() {
+        if (end.compareAndSet(null, RELEASE)) {
+            stopWatching();
+            client.withdraw(name, ticket, leaseDuration);
+        }
     }
 
     @Override
@@ -110,7 +114,7 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     @Override
     public boolean isHeld() {
-        return end.get() == null && left() > 0;
+        return !isOver() && left() > 0;
     }
 
     @Override
@@ -123,23 +127,33 @@ final class HeldLease implements Lease, Liveness.Listener {
     /** Why it is not held; a release by the application itself counts as its own removal. */
     LossReason lossReason() {
         End ended = end.get();
-        if (ended == null) {
-            return new LossReason(LossReason.Kind.EXPIRED, "the deadline is over");
+        if (ended != null && ended.loss() != null) {
+            return ended.loss();
         }
-        return ended.loss() != null ? ended.loss() : new LossReason(LossReason.Kind.REMOVED, "it was released");
+        if (ended == null) {
+            return liveness.reason().orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline is over"));
+        }
+        boolean gone = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
+        return new LossReason(
+                LossReason.Kind.REMOVED, gone ? "the store no longer had it when it was released" : "it was released");
     }
 
     @Override
     public Duration remaining() {
-        return end.get() != null ? Duration.ZERO : Duration.ofNanos(Math.max(0, left()));
+        return isOver() ? Duration.ZERO : Duration.ofNanos(Math.max(0, left()));
+    }
+
+    /** Released, lost or discarded: the state, not the clock. */
+    boolean isOver() {
+        return end.get() != null;
     }
 
     /** Nanoseconds until the deadline or the end of the maximum hold, whichever comes first. */
     private long left() {
-        long now = client.clock.nanoTime();
-        if (liveness.reason().isPresent()) {
+        if (!liveness.isValid()) {
             return 0;
         }
+        long now = client.clock.nanoTime();
         long untilDeadline = liveness.validUntil() - now;
         return holdUntil == null ? untilDeadline : Math.min(untilDeadline, holdUntil - now);
     }
@@ -154,9 +168,13 @@ final class HeldLease implements Lease, Liveness.Listener {
         if (before.isNegative() || before.isZero()) {
             throw new IllegalArgumentException("before is " + before + ", must be more than zero");
         }
-        ExpiryNotice notice = new ExpiryNotice(before, callback);
+        ExpiryNotice notice = new ExpiryNotice(this, client.clock, before, () -> client.callbacks.execute(callback));
         notices.add(notice);
         notice.check();
+    }
+
+    void forget(ExpiryNotice notice) {
+        notices.remove(notice);
     }
 
     /** It is gone: the state flips here and now, the callbacks follow on their executor (S7). */
@@ -187,7 +205,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     }
 
     private void beginRelease() {
-        if (end.get() != null) {
+        if (isOver()) {
             return;
         }
         checkDeadlines(); // a loss that the timer has not seen yet must not turn into a release
@@ -196,6 +214,9 @@ final class HeldLease implements Lease, Liveness.Listener {
         }
         stopWatching();
         log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
+        LockClock.Timer bound =
+                client.clock.schedule(client.options.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
+        released.thenRun(bound::cancel);
         client.end(name, ticket, leaseDuration, new Settlement.Listener<Boolean>() {
             @Override
             public void settled(Boolean wasThere, boolean firstTry) {
@@ -207,11 +228,6 @@ final class HeldLease implements Lease, Liveness.Listener {
                 released.complete(ReleaseOutcome.UNKNOWN);
             }
         });
-        if (!released.isDone()) {
-            LockClock.Timer bound = client.clock.schedule(
-                    client.options.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
-            released.thenRun(bound::cancel);
-        }
     }
 
     /** "Not there" means that we lost it, unless an earlier try of ours, its reply lost, may have removed it (S5). */
@@ -226,15 +242,20 @@ final class HeldLease implements Lease, Liveness.Listener {
     }
 
     private void checkDeadlines() {
-        if (liveness.checkDeadline() && left() <= 0) {
+        if (!liveness.checkDeadline()) {
+            liveness.reason().ifPresent(this::lost); // another thread may be about to tell us
+        } else if (left() <= 0) {
             lost(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
         }
     }
 
+    /** Idempotent: begin() repeats it where a loss came in between. */
     private void stopWatching() {
         liveness.detach(this);
-        client.keeper.unhold(liveness);
-        client.holders.remove(name, this);
+        if (held.getAndSet(false)) {
+            client.keeper.unhold(liveness);
+        }
+        client.holders.remove(this);
         LockClock.Timer timer = maxHold;
         if (timer != null) {
             timer.cancel();
@@ -264,45 +285,5 @@ final class HeldLease implements Lease, Liveness.Listener {
     @Override
     public String toString() {
         return "Lease[" + name + ", owner " + ownerId + ", token " + token + ", " + (isHeld() ? "held" : "over") + "]";
-    }
-
-    /** One {@link #onExpiring} callback: follows the deadline as renewals move it. */
-    private final class ExpiryNotice {
-        private final Duration before;
-        private final AtomicReference<@Nullable Runnable> callback;
-        private volatile LockClock.@Nullable Timer timer;
-
-        ExpiryNotice(Duration before, Runnable callback) {
-            this.before = before;
-            this.callback = new AtomicReference<>(callback);
-        }
-
-        void check() {
-            if (end.get() != null) {
-                cancel();
-                return;
-            }
-            long wait = left() - before.toNanos();
-            if (wait > 0) {
-                timer = client.clock.schedule(Duration.ofNanos(wait), this::check);
-                if (end.get() != null) {
-                    cancel();
-                }
-                return;
-            }
-            notices.remove(this);
-            Runnable due = callback.getAndSet(null);
-            if (due != null) {
-                client.callbacks.execute(due);
-            }
-        }
-
-        void cancel() {
-            callback.set(null);
-            LockClock.Timer set = timer;
-            if (set != null) {
-                set.cancel();
-            }
-        }
     }
 }

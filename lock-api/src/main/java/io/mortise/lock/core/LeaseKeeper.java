@@ -8,7 +8,7 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +28,7 @@ final class LeaseKeeper {
     private final Duration requestTimeout;
 
     @GuardedBy("this")
-    private final Map<Liveness, Entry> entries = new HashMap<>();
+    private final Map<Liveness, Entry> entries = new LinkedHashMap<>();
 
     @GuardedBy("this")
     private LockClock.@Nullable Timer tick;
@@ -89,7 +89,7 @@ final class LeaseKeeper {
         }
         entries.put(liveness, entry);
         entry.watchDeadline();
-        renewAt(entry, clock.nanoTime() + liveness.renewEvery().toNanos());
+        entry.renewAfter(liveness.renewEvery().toNanos(), clock.nanoTime());
         return entry;
     }
 
@@ -103,8 +103,8 @@ final class LeaseKeeper {
         }
     }
 
-    private synchronized void renewAt(Entry entry, long at) {
-        entry.renewAt = at;
+    /** Brings the tick forward if need be; never back, so that a tick may find nothing to do. */
+    private synchronized void tickBy(long at) {
         if (stopped || (tick != null && tickAt - at <= 0)) {
             return;
         }
@@ -127,12 +127,12 @@ final class LeaseKeeper {
             long now = clock.nanoTime();
             long next = Long.MAX_VALUE;
             for (Entry entry : entries.values()) {
-                long soon = entry.liveness.renewEvery().toNanos() / 5;
-                if (entry.renewAt - now <= soon) {
+                if (entry.renewAt - now <= entry.early) {
                     due.add(entry.liveness);
                     entry.sentAt = now;
-                    // Without an answer it comes again after a request timeout.
+                    // Without an answer it comes again after a request timeout, not with the next tick.
                     entry.renewAt = now + Math.min(entry.liveness.renewEvery().toNanos(), requestTimeout.toNanos());
+                    entry.early = 0;
                 }
                 next = Math.min(next, entry.renewAt - now);
             }
@@ -151,6 +151,11 @@ final class LeaseKeeper {
         }
     }
 
+    /** How many leases it watches. */
+    synchronized int size() {
+        return entries.size();
+    }
+
     /** Ends renewals and deadline timers. */
     synchronized void stop() {
         stopped = true;
@@ -164,10 +169,21 @@ final class LeaseKeeper {
         private int grants;
         private int failures;
         private long renewAt;
-        private long sentAt;
+        private long early; // by so much it may join a tick that comes before
+        private @Nullable Long sentAt;
 
         Entry(Liveness liveness) {
             this.liveness = liveness;
+        }
+
+        private void renewAfter(long pause, long from) {
+            synchronized (LeaseKeeper.this) {
+                if (entries.get(liveness) == this) {
+                    renewAt = from + pause;
+                    early = pause / 5;
+                    tickBy(renewAt);
+                }
+            }
         }
 
         /** Follows the deadline as it moves; a renewal never has to touch the timer. */
@@ -191,7 +207,8 @@ final class LeaseKeeper {
             contact.made();
             synchronized (LeaseKeeper.this) {
                 failures = 0;
-                renewAt(this, sentAt + liveness.renewEvery().toNanos());
+                long sent = sentAt != null ? sentAt : clock.nanoTime(); // unasked: by what the session did otherwise
+                renewAfter(liveness.renewEvery().toNanos(), sent);
             }
         }
 
@@ -206,9 +223,7 @@ final class LeaseKeeper {
                         FIRST_RETRY.toNanos() << Math.min(failures, 20),
                         liveness.renewEvery().toNanos());
                 failures++;
-                if (entries.get(liveness) == this) {
-                    renewAt(this, clock.nanoTime() + pause);
-                }
+                renewAfter(pause, clock.nanoTime());
             }
         }
 

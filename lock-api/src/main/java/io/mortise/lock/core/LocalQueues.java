@@ -4,7 +4,6 @@ package io.mortise.lock.core;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockName;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,23 +23,8 @@ final class LocalQueues {
         return queue.size() == 1;
     }
 
-    /** Leaves the line, from wherever it stands; the one whose turn came with that begins. */
-    void leave(LockName name, Acquisition waiter, boolean storeSilent) {
-        Acquisition next = remove(name, waiter);
-        if (next != null) {
-            next.turn(storeSilent);
-        }
-    }
-
-    /** A lease of this process ended: the first in line need not wait for a hint from the store. */
-    void wakeFirst(LockName name) {
-        Acquisition first = first(name);
-        if (first != null) {
-            first.hint();
-        }
-    }
-
-    private synchronized @Nullable Acquisition remove(LockName name, Acquisition waiter) {
+    /** Leaves the line, from wherever it stands. The one whose turn came with that, if any: the caller begins it. */
+    synchronized @Nullable Acquisition leave(LockName name, Acquisition waiter) {
         LinkedHashSet<Acquisition> queue = queues.get(name);
         if (queue == null) {
             return null;
@@ -56,9 +40,21 @@ final class LocalQueues {
         return wasFirst ? queue.iterator().next() : null;
     }
 
+    /** A lease of this process ended: the first in line need not wait for a hint from the store. */
+    void wakeFirst(LockName name) {
+        Acquisition first = first(name);
+        if (first != null) {
+            first.hint();
+        }
+    }
+
+    /** How many lines there are: none when nobody waits (S17). */
+    synchronized int size() {
+        return queues.size();
+    }
+
     private synchronized @Nullable Acquisition first(LockName name) {
         LinkedHashSet<Acquisition> queue = queues.get(name);
-        Iterator<Acquisition> inLine = queue == null ? null : queue.iterator();
-        return inLine != null && inLine.hasNext() ? inLine.next() : null;
+        return queue == null ? null : queue.iterator().next();
     }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core;
 
+import io.mortise.lock.spi.LockClock;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** One clean-up, repeated until the store has answered it or its time is over (S8). */
 final class Settlement<T> {
@@ -12,14 +15,16 @@ final class Settlement<T> {
     private final Supplier<? extends CompletionStage<? extends T>> cleanup;
     private final long until;
     private final Listener<? super T> listener;
-    private int tries;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private volatile LockClock.@Nullable Timer retry;
+    private int tries; // they never overlap
 
     /** What becomes of it. Called once, on any thread. */
     interface Listener<T> {
         /** The store answered. */
         void settled(T answer, boolean firstTry);
 
-        /** Its time is over. */
+        /** Its time is over, or the client's. */
         void givenUp(Throwable last);
     }
 
@@ -43,9 +48,9 @@ final class Settlement<T> {
         return until;
     }
 
-    /** The next try; {@code failed} is told if it had no answer, on any thread. */
+    /** The next try. {@code done} runs when its listener has been told, {@code failed} if it had no answer; on any thread. */
     void attempt(Runnable done, Consumer<Throwable> failed) {
-        boolean firstTry = tries++ == 0; // tries never overlap
+        boolean firstTry = tries++ == 0;
         CompletionStage<? extends T> stage;
         try {
             stage = cleanup.get();
@@ -53,16 +58,29 @@ final class Settlement<T> {
             stage = CompletableFuture.failedFuture(e);
         }
         stage.whenComplete((answer, failure) -> {
-            if (failure == null) {
-                done.run();
-                listener.settled(answer, firstTry);
-            } else {
+            if (failure != null) {
                 failed.accept(failure);
+            } else if (over.compareAndSet(false, true)) {
+                listener.settled(answer, firstTry);
+                done.run();
             }
         });
     }
 
+    void retry(LockClock.Timer timer) {
+        retry = timer;
+        if (over.get()) {
+            timer.cancel();
+        }
+    }
+
     void giveUp(Throwable last) {
-        listener.givenUp(last);
+        if (over.compareAndSet(false, true)) {
+            LockClock.Timer timer = retry;
+            if (timer != null) {
+                timer.cancel();
+            }
+            listener.givenUp(last);
+        }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core;
 
+import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,12 +20,14 @@ final class Settlements {
     private final LockClock clock;
     private final RandomGenerator random;
     private final Set<Settlement<?>> open = ConcurrentHashMap.newKeySet();
+    private final Runnable whenSettled;
     private volatile boolean stopped;
-    private volatile @Nullable Runnable whenDrained;
 
-    Settlements(LockClock clock, RandomGenerator random) {
+    /** @param whenSettled runs after each that has ended */
+    Settlements(LockClock clock, RandomGenerator random, Runnable whenSettled) {
         this.clock = clock;
         this.random = random;
+        this.whenSettled = whenSettled;
     }
 
     void begin(Settlement<?> settlement) {
@@ -35,41 +37,43 @@ final class Settlements {
 
     private void attempt(Settlement<?> settlement, Backoff backoff) {
         if (stopped) {
+            open.remove(settlement);
+            settlement.giveUp(new ClientClosedException("the client is closed"));
             return;
         }
         settlement.attempt(() -> close(settlement), failure -> {
-            if (clock.nanoTime() - settlement.until() >= 0) {
+            long left = settlement.until() - clock.nanoTime();
+            if (left <= 0) {
                 log.warn("event=settlement-given-up what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
-                close(settlement);
                 settlement.giveUp(failure);
+                close(settlement);
             } else {
                 log.debug("event=settlement-retry what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
-                clock.schedule(backoff.next(), () -> attempt(settlement, backoff));
+                Duration pause = Duration.ofNanos(Math.min(left, backoff.next().toNanos()));
+                settlement.retry(clock.schedule(pause, () -> attempt(settlement, backoff)));
             }
         });
     }
 
     private void close(Settlement<?> settlement) {
         open.remove(settlement);
-        checkDrained();
+        whenSettled.run();
     }
 
-    private void checkDrained() {
-        Runnable drained = whenDrained;
-        if (drained != null && open.isEmpty()) {
-            drained.run();
-        }
-    }
-
-    /** Runs the action, perhaps more than once, when nothing is open. */
-    void drain(Runnable action) {
-        whenDrained = action;
-        checkDrained();
+    boolean isEmpty() {
+        return open.isEmpty();
     }
 
     /** Ends all retries. Returns what could not be settled, for the log. */
     List<String> stop() {
         stopped = true;
-        return open.stream().map(Settlement::what).sorted().toList();
+        List<Settlement<?>> left = List.copyOf(open);
+        left.forEach(settlement -> settlement.giveUp(new ClientClosedException("the client is closed")));
+        open.clear();
+        return left.stream().map(Settlement::what).sorted().toList();
+    }
+
+    boolean isStopped() {
+        return stopped;
     }
 }

@@ -19,6 +19,7 @@ public class Liveness {
     private final Duration renewEvery;
     private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
     private volatile long validUntil;
+    private volatile boolean overdue; // somebody was told that it no longer stands
     private volatile @Nullable LossReason lost;
 
     /**
@@ -77,9 +78,18 @@ public class Liveness {
         told.forEach(listener -> listener.unknown(cause));
     }
 
-    /** Whether it certainly stands now. */
+    /** Whether it certainly stands now. Once false, never true again. */
     public final boolean isValid() {
-        return lost == null && clock.nanoTime() - validUntil < 0;
+        if (lost != null || overdue) {
+            return false;
+        }
+        if (clock.nanoTime() - validUntil < 0) {
+            return true;
+        }
+        synchronized (listeners) { // a renewal that is being counted right now comes before "no", or not at all
+            overdue |= clock.nanoTime() - validUntil >= 0;
+            return !overdue;
+        }
     }
 
     /** Until when it certainly stands, on the clock. */

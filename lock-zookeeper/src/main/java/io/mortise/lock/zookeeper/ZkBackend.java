@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
@@ -36,6 +37,9 @@ import org.slf4j.LoggerFactory;
 final class ZkBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(ZkBackend.class);
     private static final AtomicBoolean warnedOfOpenAcl = new AtomicBoolean();
+
+    /** The core has waited for a whole request timeout already if the server is silent. */
+    private static final Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
 
     private final ZooKeeperOptions options;
     private final BackendContext context;
@@ -135,13 +139,30 @@ final class ZkBackend implements LockBackend {
         return context.timed(what + " at " + endpoints(), request);
     }
 
+    /** Repeats a clean-up for as long as the session it belongs to can live at most. */
+    void settle(String what, Supplier<CompletionStage<Boolean>> cleanup) {
+        long until = context.clock().nanoTime() + ZooKeeperOptions.MOST_SESSION.toNanos();
+        context.settle(what + " at " + endpoints(), cleanup, until);
+    }
+
     /** The base is kept; the lock's own node is a container, which the server removes when it has stood empty. */
     CompletionStage<Boolean> makeLockNode(ZkSession on, String lockNode) {
+        // The base first only if it is missing: who may make locks may not be allowed to make what is above them.
+        return on.calls()
+                .ensure(lockNode, acl(), CreateMode.CONTAINER)
+                .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
+                        ? makeBase(on)
+                                .thenCompose(ok -> on.calls().ensure(lockNode, acl(), CreateMode.CONTAINER))
+                                .toCompletableFuture()
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    private CompletionStage<Boolean> makeBase(ZkSession on) {
         CompletionStage<Boolean> made = CompletableFuture.completedFuture(true);
         for (String node : paths.baseNodes()) {
             made = made.thenCompose(ok -> on.calls().ensure(node, acl(), CreateMode.PERSISTENT));
         }
-        return made.thenCompose(ok -> on.calls().ensure(lockNode, acl(), CreateMode.CONTAINER));
+        return made;
     }
 
     @Override
@@ -207,7 +228,9 @@ final class ZkBackend implements LockBackend {
 
     private void awaitEnd(ZkSession last) {
         try {
-            last.closed().get(context.requestTimeout().toNanos(), TimeUnit.NANOSECONDS);
+            Duration limit =
+                    context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
+            last.closed().get(limit.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {

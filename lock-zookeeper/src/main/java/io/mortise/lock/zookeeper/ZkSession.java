@@ -27,6 +27,7 @@ final class ZkSession implements Watcher {
     private static final Logger log = LoggerFactory.getLogger(ZkSession.class);
 
     private static final Duration WATCH_RETRY = Duration.ofMillis(500);
+    private static final Duration REPORT_SLACK = Duration.ofMillis(5);
 
     private final BackendContext context;
     private final String endpoints;
@@ -212,10 +213,15 @@ final class ZkSession implements Watcher {
 
     /** Renews: one sync, whatever the number of grants. */
     void renew(ZkLiveness liveness) {
+        if (over) {
+            return;
+        }
         long sent = context.clock().nanoTime();
         calls().sync(base).whenComplete((answered, failure) -> {
             if (failure == null) {
-                liveness.syncAnswered(sent);
+                if (liveness.syncAnswered(sent)) {
+                    context.clock().schedule(liveness.reportTime().plus(REPORT_SLACK), () -> renew(liveness));
+                }
             } else if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
                 end("the session expired");
             } else {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Attempt;
@@ -17,13 +16,11 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One contender: an ephemeral sequential node. The lowest in line holds the lock; each other one watches the node right
- * before it, and its own.
+ * before it, and its own. The steps of the protocol are here, what they found is in {@link PlaceInLine}.
  *
  * <p>The core does not overlap calls, but one that ran into its deadline may still be at work here: the next one joins it.
  * Events come on the session's event thread.
@@ -31,52 +28,15 @@ import org.jspecify.annotations.Nullable;
 final class ZkTicket implements Ticket, WatchTable.Listener {
     private static final Duration FALLBACK = Duration.ofSeconds(5);
     private static final int MOST_ROUNDS = 20;
-    private static final long NEVER = -1;
 
     private final ZkBackend backend;
     private final LockRequest request;
     private final Waiter waiter;
     private final String lockNode;
     private final String prefix;
+    private final PlaceInLine place = new PlaceInLine();
     private volatile @Nullable ZkSession session;
     private @Nullable CompletableFuture<Attempt> running; // touched by attempt() and end() only
-
-    /** A create was sent and not answered by success or a clear no: the node may exist. */
-    @GuardedBy("this")
-    private boolean mayExist;
-
-    @GuardedBy("this")
-    private @Nullable String node;
-
-    @GuardedBy("this")
-    private long czxid;
-
-    /** On which connection the watch on our own node was armed. */
-    @GuardedBy("this")
-    private long ownArmed = NEVER;
-
-    @GuardedBy("this")
-    private @Nullable String ahead;
-
-    @GuardedBy("this")
-    private long aheadArmed = NEVER;
-
-    /** The node ahead was the only one: when it goes, the lock is ours. */
-    @GuardedBy("this")
-    private boolean nextInLine;
-
-    @GuardedBy("this")
-    private boolean pushed;
-
-    @GuardedBy("this")
-    private boolean granted;
-
-    /** Our node is gone, and not by our doing. */
-    @GuardedBy("this")
-    private boolean removed;
-
-    @GuardedBy("this")
-    private boolean ending;
 
     ZkTicket(ZkBackend backend, LockRequest request, Waiter waiter) {
         this.backend = backend;
@@ -100,7 +60,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
                     .handle((attempt, failure) -> failure == null ? attempt : failed(on, failure))
                     .toCompletableFuture();
         }
-        return running.isDone() ? running : backend.timed("acquire of lock \"" + request.name() + "\"", running);
+        return running.isDone() ? running : backend.timed(acquire(), running);
     }
 
     private Attempt failed(ZkSession on, Throwable failure) {
@@ -108,52 +68,56 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
             on.end("the session expired");
         }
         if (on.isOver() && on.liveness().isPresent()) {
-            return displaced("the session ended");
+            return sessionEnded(on);
         }
         if (on.isOver()) {
             session = null; // it never began, nothing was sent on it: the next attempt takes a new one
         }
-        throw new CompletionException(
-                ZkFailure.of(failure, "acquire of lock \"" + request.name() + "\"", backend.endpoints()));
+        throw new CompletionException(ZkFailure.of(failure, acquire(), backend.endpoints()));
     }
 
-    private Attempt displaced(String why) {
-        forgetAhead();
-        forgetOwn();
-        return new Attempt.Displaced(why);
+    /** The core forgets a displaced ticket, so what it may have left is seen to here: a borrowed session can live on. */
+    private Attempt sessionEnded(ZkSession on) {
+        boolean mayBeLeft = place.ending();
+        forgetWatches(on);
+        if (mayBeLeft && !on.nodesAreGone()) {
+            backend.settle("withdrawal from lock \"" + request.name() + "\"", () -> remove(on));
+        }
+        return new Attempt.Displaced("the session with " + backend.endpoints() + " ended");
+    }
+
+    private Attempt nodeGone(ZkSession on) {
+        place.ending();
+        forgetWatches(on);
+        return new Attempt.Displaced("the node of lock \"" + request.name() + "\" in line at " + backend.endpoints()
+                + " was deleted, and not by its owner");
     }
 
     /** What is to be asked depends on how far an earlier attempt came. */
     private CompletionStage<Attempt> ask(ZkSession on, int rounds) {
-        String known;
-        boolean unsure;
-        synchronized (this) {
-            if (removed) {
-                return done(displaced("the node was deleted"));
-            }
-            if (pushed) {
-                return done(grant(on));
-            }
-            known = node;
-            unsure = mayExist;
+        if (place.isRemoved()) {
+            return done(nodeGone(on));
+        }
+        if (place.isPushed()) {
+            return done(grant(on));
         }
         if (on.isOver()) {
-            return done(displaced("the session ended"));
+            return done(sessionEnded(on));
         }
         if (rounds == 0) {
-            throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\" at " + backend.endpoints()
-                    + ": the queue changes too fast");
+            throw new BackendUnavailableException(
+                    acquire() + " at " + backend.endpoints() + ": the queue changes too fast");
         }
-        if (known != null) {
-            return list(on, needsSync(on)).thenCompose(children -> evaluate(on, children, rounds));
+        if (place.node().isPresent()) {
+            return list(on, !place.stands(on.connection())).thenCompose(children -> evaluate(on, children, rounds));
         }
-        return unsure ? recover(on, rounds) : create(on, rounds);
+        return place.mayExist() ? recover(on, rounds) : create(on, rounds);
     }
 
     /** One round trip: the node and the queue, pipelined. */
     private CompletionStage<Attempt> create(ZkSession on, int rounds) {
-        synchronized (this) {
-            mayExist = true;
+        if (!place.creating()) {
+            throw new BackendUnavailableException(acquire() + ": withdrawn");
         }
         byte[] record = request.ownerRecord().getBytes(StandardCharsets.UTF_8);
         CompletableFuture<ZkCalls.Created> created =
@@ -161,33 +125,24 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         CompletableFuture<List<String>> listed = on.calls().children(lockNode);
         return created.handle((made, failure) -> {
                     if (failure == null) {
-                        return own(on, made.path(), made.czxid())
-                                ? listed.thenCompose(children -> evaluate(on, children, rounds))
-                                : done(displaced("the node was deleted"));
+                        own(on, made.path(), made.czxid());
+                        return listed.thenCompose(children -> evaluate(on, children, rounds));
                     }
                     if (ZkFailure.is(failure, Code.NONODE)) {
-                        synchronized (this) {
-                            mayExist = false;
-                        }
+                        place.notCreated();
                         return backend.makeLockNode(on, lockNode).thenCompose(ok -> ask(on, rounds - 1));
                     }
-                    if (ZkFailure.of(failure, "", "") instanceof BackendUnavailableException) {
-                        return CompletableFuture.<Attempt>failedFuture(failure); // may exist
-                    }
-                    synchronized (this) {
-                        mayExist = false;
+                    if (!(ZkFailure.of(failure, "", "") instanceof BackendUnavailableException)) {
+                        place.notCreated(); // otherwise it may exist
                     }
                     return CompletableFuture.<Attempt>failedFuture(failure);
                 })
                 .thenCompose(next -> next);
     }
 
-    private synchronized boolean own(ZkSession on, String path, long createdAt) {
-        node = path;
-        czxid = createdAt;
-        mayExist = false;
+    private void own(ZkSession on, String path, long createdAt) {
+        place.created(path, createdAt);
         on.watches().add(path, this);
-        return !removed;
     }
 
     /** The reply to a create was lost: the node is found by the attempt id in its name, or was never made. */
@@ -195,9 +150,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         return list(on, true).thenCompose(children -> {
             Optional<String> mine = mine(children);
             if (mine.isEmpty()) {
-                synchronized (this) {
-                    mayExist = false;
-                }
+                place.notCreated();
                 return ask(on, rounds - 1);
             }
             return on.calls().data(mine.get()).thenCompose(content -> {
@@ -226,54 +179,44 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         return synced.thenCombine(listed, (ok, children) -> children);
     }
 
-    private synchronized boolean needsSync(ZkSession on) {
-        return ownArmed != on.connection() || (ahead != null && aheadArmed != on.connection());
-    }
-
     private CompletionStage<Attempt> evaluate(ZkSession on, List<String> children, int rounds) {
-        String own = ownNode();
-        String name = own.substring(lockNode.length() + 1);
+        String name = place.ownNode().substring(lockNode.length() + 1);
         List<Contender> line = Contender.inLine(children, Optional.of(name));
-        int place = 0;
-        while (place < line.size() && !line.get(place).node().equals(name)) {
-            place++;
+        int at = 0;
+        while (at < line.size() && !line.get(at).node().equals(name)) {
+            at++;
         }
-        if (place == line.size()) {
-            return done(displaced("the node was deleted"));
+        if (at == line.size()) {
+            return done(nodeGone(on));
         }
-        if (place == 0) {
+        if (at == 0) {
             return done(grant(on));
         }
         if (!request.mayWait()) {
             return done(new Attempt.Waiting(FALLBACK));
         }
-        return watch(on, lockNode + "/" + line.get(place - 1).node(), place == 1, rounds);
+        return watch(on, lockNode + "/" + line.get(at - 1).node(), at == 1, rounds);
     }
 
     private CompletionStage<Attempt> watch(ZkSession on, String before, boolean onlyOne, int rounds) {
-        forgetAheadUnless(before);
-        boolean armOwn;
-        String own = ownNode();
-        synchronized (this) {
-            ahead = before;
-            aheadArmed = NEVER;
-            nextInLine = onlyOne;
-            armOwn = ownArmed != on.connection();
-        }
+        forgetAheadUnless(on, before);
+        place.standBehind(before, onlyOne);
         on.watches().add(before, this);
-        CompletableFuture<Boolean> aheadThere = there(on, before, () -> aheadArmed(on, before));
-        CompletableFuture<Boolean> ownThere =
-                armOwn ? there(on, own, () -> ownArmed(on)) : CompletableFuture.completedFuture(true);
+        CompletableFuture<Boolean> aheadThere = there(on, before, () -> place.aheadArmed(before, on.connection()));
+        CompletableFuture<Boolean> ownThere = place.ownStands(on.connection())
+                ? CompletableFuture.completedFuture(true)
+                : there(on, place.ownNode(), () -> place.ownArmed(on.connection()));
         return aheadThere
                 .thenCombine(ownThere, (aheadIs, ownIs) -> {
                     if (!ownIs) {
-                        return done(displaced("the node was deleted"));
+                        return done(nodeGone(on));
                     }
                     if (!aheadIs) {
-                        forgetAhead(); // gone between the list and the watch: look again
+                        forgetAheadUnless(on, null); // gone between the list and the watch: look again
                         return ask(on, rounds - 1);
                     }
-                    return done(new Attempt.Waiting(FALLBACK));
+                    // A session that ended before we listened wakes nobody.
+                    return done(on.isOver() ? sessionEnded(on) : new Attempt.Waiting(FALLBACK));
                 })
                 .thenCompose(next -> next);
     }
@@ -287,34 +230,19 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
                         : CompletableFuture.failedFuture(failure));
     }
 
-    private synchronized void ownArmed(ZkSession on) {
-        ownArmed = on.connection();
-    }
-
-    private synchronized void aheadArmed(ZkSession on, String path) {
-        if (path.equals(ahead)) {
-            aheadArmed = on.connection();
-        }
-    }
-
     private Attempt grant(ZkSession on) {
-        boolean arm;
-        long token;
-        synchronized (this) {
-            granted = true;
-            pushed = false;
-            arm = ownArmed != on.connection();
-            token = czxid;
-        }
-        if (arm) {
+        long token = place.grant();
+        // Nobody is ahead any more, so that watch has fired or will: nothing to remove on the server.
+        place.leaveAhead(null).ifPresent(before -> on.watches().remove(before, this));
+        if (!place.ownStands(on.connection())) {
             armOwn(on); // not awaited: the grant stands without it, only word of a deletion depends on it
         }
         return new Attempt.Granted(token, on.liveness().orElseThrow());
     }
 
     private void armOwn(ZkSession on) {
-        String own = ownNode();
-        there(on, own, () -> ownArmed(on)).thenAccept(ownIs -> {
+        String own = place.ownNode();
+        there(on, own, () -> place.ownArmed(on.connection())).thenAccept(ownIs -> {
             if (!ownIs) {
                 deleted(own);
             }
@@ -323,73 +251,35 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
 
     @Override
     public void deleted(String path) {
-        boolean lost;
         ZkSession on = session;
-        synchronized (this) {
-            if (on == null || ending) {
-                return;
-            }
-            if (path.equals(node)) {
-                if (removed) {
-                    return;
-                }
-                removed = true;
-                lost = granted;
-            } else if (path.equals(ahead)) {
-                // The grant itself, if nothing can have been missed: both watches stood on this connection, and we are
-                // there.
-                long now = on.connection();
-                pushed = nextInLine && aheadArmed == now && ownArmed == now && !removed;
-                ahead = null;
-                aheadArmed = NEVER;
-                lost = false;
-            } else {
-                return;
-            }
+        if (on == null) {
+            return;
         }
-        if (lost) {
-            waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
-        } else {
-            waiter.wake();
+        switch (place.deleted(path, on.connection())) {
+            case LOST -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
+            case LOOK -> waiter.wake();
+            case NONE -> {}
         }
     }
 
     @Override
     public void changed(String path) {
-        boolean holding;
-        synchronized (this) {
-            if (path.equals(node)) {
-                ownArmed = NEVER;
-            } else if (path.equals(ahead)) {
-                aheadArmed = NEVER;
-            }
-            holding = granted;
-        }
-        watchAgain(holding);
+        place.fired(path);
+        lookAgain();
     }
 
     /** The client arms old watches again by itself, unless it was told not to; a holder looks for its node itself. */
     @Override
     public void reconnected() {
-        boolean holding;
-        synchronized (this) {
-            holding = granted;
-        }
-        if (holding) {
-            watchAgain(true);
-        }
+        lookAgain();
     }
 
-    private void watchAgain(boolean holding) {
+    private void lookAgain() {
         ZkSession on = session;
-        if (on == null) {
-            return;
-        }
-        if (holding) {
+        if (on != null && place.isGranted()) {
             armOwn(on);
-        } else {
-            waiter.wake();
         }
+        waiter.wake(); // also where granted: the answer that said so may have been lost on its way to the core
     }
 
     @Override
@@ -400,50 +290,42 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     @Override
     public CompletionStage<Boolean> end() {
         ZkSession on = session;
-        synchronized (this) {
-            ending = true;
-        }
-        if (on == null) {
+        boolean mayBeLeft = place.ending();
+        if (on == null || !mayBeLeft || on.nodesAreGone()) {
+            if (on != null) {
+                forgetWatches(on);
+            }
             return CompletableFuture.completedFuture(false);
         }
-        if (running == null || running.isDone()) {
-            return backend.timed("release of lock \"" + request.name() + "\"", remove(on));
-        }
         // An attempt that ran into its deadline is still on its way: what it may have made is known after it.
-        CompletionStage<Boolean> after =
-                running.handle((attempt, failure) -> true).thenCompose(ok -> remove(on));
-        return backend.timed("release of lock \"" + request.name() + "\"", after);
+        CompletionStage<Boolean> removed = running == null || running.isDone()
+                ? remove(on)
+                : running.handle((attempt, failure) -> true).thenCompose(ok -> remove(on));
+        return backend.timed("release of lock \"" + request.name() + "\"", removed);
     }
 
     private CompletionStage<Boolean> remove(ZkSession on) {
-        forgetAhead();
-        String own;
-        boolean unsure;
-        synchronized (this) {
-            own = node;
-            unsure = mayExist;
-        }
-        if (on.nodesAreGone() || (own == null && !unsure)) {
-            forgetOwn();
+        forgetAheadUnless(on, null);
+        Optional<String> own = place.node();
+        if (on.nodesAreGone() || (own.isEmpty() && !place.mayExist())) {
+            forgetWatches(on);
             return CompletableFuture.completedFuture(false);
         }
-        CompletionStage<Boolean> deleted = own != null
-                ? on.calls().delete(own)
+        CompletionStage<Boolean> deleted = own.isPresent()
+                ? on.calls().delete(own.get())
                 : list(on, true)
                         .thenCompose(children -> mine(children)
                                 .map(found -> on.calls().delete(found))
                                 .orElseGet(() -> CompletableFuture.completedFuture(false)));
         return deleted.handle((wasThere, failure) -> {
             if (failure == null) {
-                forgetOwn();
-                synchronized (this) {
-                    mayExist = false;
-                }
+                forgetWatches(on);
+                place.notCreated();
                 return wasThere;
             }
             if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
                 on.end("the session expired");
-                forgetOwn();
+                forgetWatches(on);
                 return false;
             }
             throw new CompletionException(
@@ -459,43 +341,22 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         }
     }
 
-    private void forgetAhead() {
-        forgetAheadUnless(null);
+    private void forgetWatches(ZkSession on) {
+        forgetAheadUnless(on, null);
+        place.node().ifPresent(own -> on.watches().remove(own, this));
     }
 
     /** Drops the watch on the node ahead, on the server too, unless it fired or another waiter needs it. */
-    private void forgetAheadUnless(@Nullable String stays) {
-        ZkSession on = session;
-        String before;
-        synchronized (this) {
-            before = ahead;
-            if (before == null || before.equals(stays)) {
-                return;
+    private void forgetAheadUnless(ZkSession on, @Nullable String stays) {
+        place.leaveAhead(stays).ifPresent(before -> {
+            if (on.watches().remove(before, this) && !on.isOver()) {
+                on.calls().removeWatch(before, on, on.owned());
             }
-            ahead = null;
-            aheadArmed = NEVER;
-        }
-        if (on != null && on.watches().remove(before, this) && !on.isOver()) {
-            on.calls().removeWatch(before, on, on.owned());
-        }
+        });
     }
 
-    private void forgetOwn() {
-        ZkSession on = session;
-        String own;
-        synchronized (this) {
-            own = node;
-        }
-        if (on != null && own != null) {
-            on.watches().remove(own, this);
-        }
-    }
-
-    private synchronized String ownNode() {
-        if (node == null) {
-            throw new IllegalStateException("no node yet");
-        }
-        return node;
+    private String acquire() {
+        return "acquire of lock \"" + request.name() + "\"";
     }
 
     private static CompletionStage<Attempt> done(Attempt attempt) {
@@ -506,14 +367,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     public <T> Optional<T> unwrap(Class<T> type) {
         ZkSession on = session;
         return type == ZooKeeperGuard.class && on != null
-                ? Optional.of(type.cast(new Guard(on.calls().handle(), ownNode())))
+                ? Optional.of(type.cast(new ZkGuard(on.calls().handle(), place.ownNode())))
                 : Optional.empty();
-    }
-
-    private record Guard(ZooKeeper zooKeeper, String node) implements ZooKeeperGuard {
-        @Override
-        public Op check() {
-            return Op.check(node, -1);
-        }
     }
 }

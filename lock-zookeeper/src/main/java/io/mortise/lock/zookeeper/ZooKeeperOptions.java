@@ -25,7 +25,7 @@ public final class ZooKeeperOptions {
 
     private static final String ZOOKEEPER = "/zookeeper";
     private static final Duration LEAST_SESSION = Duration.ofSeconds(1);
-    private static final Duration MOST_SESSION = Duration.ofHours(1);
+    static final Duration MOST_SESSION = Duration.ofHours(1);
 
     /** What identifies the client to the server. */
     static final class AuthInfo {

@@ -6,22 +6,28 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 
 /** What the tests of this module share. */
 final class ZkTests {
     static final Duration SOON = Duration.ofSeconds(10);
+
+    static final List<ACL> READ_ONLY = ZooDefs.Ids.READ_ACL_UNSAFE;
 
     private ZkTests() {}
 
@@ -49,6 +55,41 @@ final class ZkTests {
                 throw new IllegalStateException(e);
             }
         });
+    }
+
+    /** A plain ZooKeeper client, which sees and does what an operator could. */
+    static ZooKeeper operator(String connectString) throws Exception {
+        ZooKeeper operator = new ZooKeeper(connectString, 20_000, event -> {});
+        Await.until("the operator is connected", SOON, () -> operator.getState().isConnected());
+        return operator;
+    }
+
+    /** The paths of those who stand in line for a lock, the holder first, as of now. */
+    static List<String> line(ZooKeeper operator, String lock) {
+        String node = lockNode(lock);
+        try {
+            CountDownLatch synced = new CountDownLatch(1);
+            operator.sync(node, (rc, path, context) -> synced.countDown(), null);
+            synced.await();
+            return Contender.inLine(operator.getChildren(node, false), Optional.empty()).stream()
+                    .map(contender -> node + "/" + contender.node())
+                    .toList();
+        } catch (KeeperException.NoNodeException e) {
+            return List.of();
+        } catch (KeeperException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static String lockNode(String lock) {
+        return new LockPaths(ZooKeeperOptions.DEFAULT_BASE_PATH).lockNode(new LockName(lock));
+    }
+
+    static void awaitNodes(ZooKeeper operator, String lock, int count) {
+        Await.until(
+                count + " nodes stand in line for " + lock,
+                SOON,
+                () -> line(operator, lock).size() == count);
     }
 
     /** What clients sent since {@code before}, without pings and the sync of the renewal. */

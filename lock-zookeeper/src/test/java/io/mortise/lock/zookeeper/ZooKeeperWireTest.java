@@ -66,6 +66,7 @@ class ZooKeeperWireTest {
     void S09_failedTryIsOneRoundTripAndLeavesNoNode() throws Exception {
         DistributedLock lock = client.named("busy");
         try (Lease lease = lock.acquire()) {
+            Await.until("the holder's watch stands", ZkTests.SOON, () -> server.watchCount() == 1);
             Map<String, Long> before = server.requests();
             assertThat(lock.tryAcquire()).isEmpty();
             Await.until(

@@ -33,7 +33,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     private static final String SETTINGS = String.join(
             "\n",
             "tickTime=" + TICK.toMillis(),
-            // A node that tries to follow a leader which has just been isolated waits this many ticks in vain.
+            // A node that tries to follow a leader which has just gone waits this many ticks in vain.
             "initLimit=8",
             "maxSessionTimeout=60000",
             "maxClientCnxns=0",
@@ -105,7 +105,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     }
 
     /**
-     * The node that says it leads; waits for an election to end. While a leader is isolated there can be two that say so.
+     * The node that says it leads; waits for an election to end.
      *
      * @throws IllegalStateException if there is none within 40 s
      */
@@ -143,10 +143,16 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     }
 
     /**
-     * Cuts a node off from the other nodes, as a black hole: nothing arrives and no one is told. Its clients still reach
-     * it. For a follower, the case that matters most; a leader can be isolated, too.
+     * Cuts a follower off from the other nodes, as a black hole: nothing arrives and no one is told. Its clients still reach
+     * it.
+     *
+     * @throws IllegalArgumentException if the node leads: use {@link #pause} or {@link #kill}, whose elections take seconds;
+     *     the others try for long to follow a leader that is a black hole
      */
     public void isolate(int node) {
+        if (leader() == node) {
+            throw new IllegalArgumentException("node " + node + " leads, must be a follower");
+        }
         log.info("event=node-isolated node={}", node);
         links.isolate(node);
     }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Sends back what it gets, and counts it: a server that can be asked whether a request was executed. */
@@ -12,8 +13,10 @@ final class EchoServer implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final AtomicLong received = new AtomicLong();
 
+    private final Thread acceptor;
+
     EchoServer() throws IOException {
-        thread(() -> {
+        acceptor = thread(() -> {
             while (true) {
                 Socket socket = listener.accept();
                 thread(() -> echo(socket));
@@ -45,7 +48,7 @@ final class EchoServer implements AutoCloseable {
         void run() throws IOException;
     }
 
-    private static void thread(Work work) {
+    private static Thread thread(Work work) {
         Thread thread = new Thread(
                 () -> {
                     try {
@@ -57,10 +60,13 @@ final class EchoServer implements AutoCloseable {
                 "echo-server");
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     @Override
     public void close() throws IOException {
         listener.close();
+        // An accept() under way can still take one more connection after that.
+        Await.until("the server accepts no more", Duration.ofSeconds(10), () -> !acceptor.isAlive());
     }
 }

@@ -3,6 +3,7 @@ package io.mortise.lock.testkit.servers;
 
 import static io.mortise.lock.testkit.servers.Clients.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import org.apache.zookeeper.CreateMode;
@@ -51,18 +52,12 @@ class ZooKeeperTestEnsembleTest {
     }
 
     @Test
-    void isolatedLeader_isReplaced_andComesBack() {
-        int old = ensemble.leader();
-        ensemble.isolate(old);
-        Await.until(
-                "the others have elected",
-                LIMIT,
-                () -> ensemble.mode((old + 1) % 3).equals("leader")
-                        || ensemble.mode((old + 2) % 3).equals("leader"));
-        Await.until("the old one has given up", LIMIT, () -> ensemble.mode(old).equals("none"));
-        ensemble.heal();
-        ensemble.awaitServing(LIMIT);
-        assertThat(ensemble.mode(old)).isEqualTo("follower");
+    void theLeaderIsNotIsolated() {
+        int leader = ensemble.leader();
+
+        assertThatThrownBy(() -> ensemble.isolate(leader))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("node " + leader);
     }
 
     @Test

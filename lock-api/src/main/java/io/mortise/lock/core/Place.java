@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import org.jspecify.annotations.Nullable;
+
+/** One ticket of an acquisition and what the backend says about it; a new one when the place in the queue is gone. */
+final class Place implements Waiter {
+    private final Acquisition owner;
+    private final String attemptId;
+    private final Ticket ticket;
+
+    @GuardedBy("this")
+    private @Nullable LossReason lost;
+
+    @GuardedBy("this")
+    private @Nullable HeldLease lease;
+
+    @SuppressWarnings("this-escape") // the backend does not call the waiter before the first attempt
+    Place(Acquisition owner, LockBackend backend, LockRequest request) {
+        this.owner = owner;
+        this.attemptId = request.attemptId();
+        this.ticket = backend.enqueue(request, this);
+    }
+
+    String attemptId() {
+        return attemptId;
+    }
+
+    Ticket ticket() {
+        return ticket;
+    }
+
+    @Override
+    public void wake() {
+        owner.hint(this);
+    }
+
+    @Override
+    public void lost(LossReason reason) {
+        HeldLease told;
+        synchronized (this) {
+            lost = reason;
+            told = lease;
+        }
+        if (told != null) {
+            told.lost(reason);
+        }
+    }
+
+    /** From now on a loss is the lease's; one that came before it was collected is passed on at once. */
+    void attach(HeldLease granted) {
+        LossReason before;
+        synchronized (this) {
+            lease = granted;
+            before = lost;
+        }
+        if (before != null) {
+            granted.lost(before);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** What the answers to one acquisition so far mean, and what to do next. Decides, does nothing; its acquisition guards it. */
+final class Progress {
+    private static final Duration FIRST_RETRY = Duration.ofMillis(50);
+    private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
+
+    private final String lock;
+    private final String endpoints;
+    private final Patience patience;
+    private final Contact contact;
+    private final RandomGenerator random;
+    private final Backoff backoff;
+
+    /** The latest answer was "busy". */
+    private boolean busy;
+
+    private boolean displaced;
+    private @Nullable LockException trouble;
+
+    /** What follows an answer: this outcome, or another attempt after the pause. */
+    record Next(@Nullable Outcome outcome, Duration pause) {
+        static Next end(Outcome outcome) {
+            return new Next(outcome, Duration.ZERO);
+        }
+
+        static Next ask(Duration pause) {
+            return new Next(null, pause);
+        }
+    }
+
+    Progress(String lock, String endpoints, Patience patience, Contact contact, RandomGenerator random) {
+        this.lock = lock;
+        this.endpoints = endpoints;
+        this.patience = patience;
+        this.contact = contact;
+        this.random = random;
+        this.backoff = new Backoff(FIRST_RETRY, LONGEST_RETRY, random);
+    }
+
+    /** Standing behind another waiter of this process is as good as the answer "busy". */
+    void standsInLine() {
+        busy = true;
+    }
+
+    Next busy(Duration retryAfter) {
+        busy = true;
+        displaced = false;
+        backoff.reset();
+        return patience.mayWait() ? Next.ask(Backoff.jittered(retryAfter, random)) : Next.end(new Outcome.Busy());
+    }
+
+    /** A new place at once; twice in a row, not in a tight loop. */
+    Next displaced(String why) {
+        boolean again = displaced;
+        busy = false;
+        displaced = true;
+        trouble = new BackendUnavailableException(why);
+        if (!again) {
+            return Next.ask(Duration.ZERO);
+        }
+        return !patience.mayWait() || patience.storeGone()
+                ? Next.end(new Outcome.Failed(unavailable()))
+                : Next.ask(patience.pause(backoff.next()));
+    }
+
+    Next failed(Throwable failure) {
+        LockException cause = asLockException(failure);
+        busy = false;
+        trouble = cause;
+        if (!(cause instanceof BackendUnavailableException) || !patience.mayWait()) {
+            return Next.end(new Outcome.Failed(cause));
+        }
+        return patience.storeGone()
+                ? Next.end(new Outcome.Failed(unavailable()))
+                : Next.ask(patience.pause(backoff.next()));
+    }
+
+    /** "Busy" only if that is what the store said last, and not long ago (S15). */
+    Outcome atDeadline() {
+        return busy && patience.busyIsFresh() ? new Outcome.Busy() : new Outcome.Failed(unavailable());
+    }
+
+    BackendUnavailableException unavailable() {
+        LockException cause = trouble;
+        return new BackendUnavailableException(
+                "lock \"" + lock + "\" was not acquired: the store has not answered for "
+                        + contact.since().toMillis() + " ms (" + endpoints + ")"
+                        + (cause == null ? "" : ": " + cause.getMessage()),
+                cause);
+    }
+
+    private static LockException asLockException(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return cause instanceof LockException known
+                ? known
+                : new BackendRefusedException("the backend failed: " + cause, cause);
+    }
+}

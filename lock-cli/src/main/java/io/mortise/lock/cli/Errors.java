@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** Turns what went wrong into one line that says what to do, and an exit code. */
+final class Errors {
+    private final LockCtl top;
+
+    Errors(LockCtl top) {
+        this.top = top;
+    }
+
+    int usage(ParameterException problem, String[] args) {
+        CommandLine command = problem.getCommandLine();
+        return print(
+                command,
+                problem,
+                ExitCodes.USAGE,
+                "try '" + command.getCommandSpec().qualifiedName() + " --help'");
+    }
+
+    int failure(Exception failure, CommandLine command, @Nullable ParseResult parsed) {
+        int code = ExitCodes.of(failure);
+        return print(command, failure, code, remedy(code));
+    }
+
+    private int print(CommandLine command, Exception problem, int code, String remedy) {
+        String message = Objects.requireNonNullElse(problem.getMessage(), problem.toString());
+        String line = message.lines().map(String::strip).reduce("", (a, b) -> a.isEmpty() ? b : a + " " + b);
+        command.getErr().println("lockctl: " + line + (remedy.isEmpty() ? "" : "; " + remedy));
+        if (top.verbose()) {
+            problem.printStackTrace(command.getErr());
+        }
+        command.getErr().flush();
+        return code;
+    }
+
+    private static String remedy(int code) {
+        return switch (code) {
+            case ExitCodes.UNAVAILABLE -> "check that the server runs and that the address is right";
+            case ExitCodes.REFUSED -> "check the user, the password and the permissions on the server";
+            case ExitCodes.SOFTWARE -> "run again with -v for the trace";
+            default -> "";
+        };
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+/** Sets slf4j-simple up; works only before the loggers are made. What the user set with -D stands. */
+public final class Logging {
+    private static final String PREFIX = "org.slf4j.simpleLogger.";
+
+    private Logging() {}
+
+    static void configure(boolean verbose) {
+        set("defaultLogLevel", verbose ? "info" : "warn");
+        // An embedded server warns of each client that vanishes, which the demo makes happen on purpose.
+        set("log.org.apache.zookeeper", verbose ? "warn" : "error");
+        set("showDateTime", "true");
+        set("dateTimeFormat", "HH:mm:ss.SSS");
+        set("showShortLogName", "true");
+    }
+
+    /** Only errors from there: for warnings that are about a command's own, short-lived server. */
+    public static void errorsOnly(String loggers) {
+        set("log." + loggers, "error");
+    }
+
+    private static void set(String name, String value) {
+        if (System.getProperty(PREFIX + name) == null) {
+            System.setProperty(PREFIX + name, value);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+import java.util.Objects;
+import picocli.CommandLine.IVersionProvider;
+
+final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+        // Only a jar has a manifest; a class folder of an IDE does not.
+        String version =
+                Objects.requireNonNullElse(LockCtl.class.getPackage().getImplementationVersion(), "unpackaged");
+        return new String[] {"lockctl " + version + ", Java " + Runtime.version()};
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The command line, {@code lockctl}. */
+@NullMarked
+package io.mortise.lock.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LockCtlTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... args) {
+        return LockCtl.run(new PrintWriter(out), new PrintWriter(err), args);
+    }
+
+    @Test
+    void helpAndVersionGoToStandardOutput() {
+        assertThat(run("--help")).isZero();
+        assertThat(run("demo", "--help")).isZero();
+        assertThat(run("--version")).isZero();
+        assertThat(out.toString())
+                .contains("Usage: lockctl", "Usage: lockctl demo", "lockctl ", "--workers", "--items");
+        assertThat(out.toString()).doesNotContain("demo-worker");
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            demo --workers 1       | is 1, must be a whole number from 2 to 64
+            demo --workers 65      | is 65, must be a whole number from 2 to 64
+            demo --items 0         | is 0, must be a whole number from 1 to 1000000
+            demo --items 1000001   | is 1000001, must be a whole number from 1 to 1000000
+            demo --items many      | is many, must be a whole number from 1 to 1000000
+            demo --url memory:x    | workers are processes
+            demo --url nosuch:x    | no provider for scheme "nosuch"
+            demo --url nonsense    | "nonsense" is not a lock URL
+            demo --nosuch          | try 'lockctl demo --help'
+            nosuch                 | try 'lockctl --help'
+            """)
+    void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
+        assertThat(run(line.split(" "))).isEqualTo(64);
+        assertThat(err.toString()).startsWith("lockctl: ").contains(message);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void noCommandIs64() {
+        assertThat(run()).isEqualTo(64);
+        assertThat(err.toString()).contains("no command given");
+    }
+
+    @Test
+    void anUnreachableServerIs69AndSaysWhatToDo() {
+        assertThat(run("demo", "--url", "file-test:/no/such/folder")).isEqualTo(69);
+        assertThat(err.toString()).contains("/no/such/folder", "check that the server runs");
+        assertThat(err.toString().lines()).hasSize(1);
+    }
+
+    @Test
+    void verboseGivesTheTrace() {
+        assertThat(run("demo", "-v", "--url", "file-test:/no/such/folder")).isEqualTo(69);
+        assertThat(err.toString()).contains("\tat io.mortise.lock");
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.StepProxy.Fault;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The connection breaks at each request that an operation sends, one after the other: the request lost, or executed and its
+ * reply lost; and once more while the client finds out. Afterwards there is one grant at most, its token is its node's
+ * czxid, nothing is left, and the next client gets the lock at once.
+ */
+class ZooKeeperAmbiguityTest {
+    /** Long enough that no renewal falls into a round. */
+    private static final Duration SESSION = Duration.ofSeconds(40);
+
+    private static final int ROUNDS_AT_ONCE = 10;
+    /** More requests than any of the operations sends. */
+    private static final int MOST_STEPS = 9;
+
+    private final AtomicInteger count = new AtomicInteger();
+    private ZooKeeperTestServer server;
+    private ZooKeeper operator;
+    private LockClient other;
+
+    /** One operation through the proxy on a lock of its own; whether the planned faults are due is up to the proxy. */
+    private interface Operation {
+        void run(LockClient client, StepProxy proxy, String lock, Runnable plan) throws Exception;
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        server = ZooKeeperTestServer.start();
+        operator = ZkTests.operator(server.connectString());
+        other = ZkTests.client(server.connectString(), SESSION);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        try {
+            Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
+            assertThat(server.liveEphemerals()).isEmpty();
+        } finally {
+            other.close();
+            operator.close();
+            server.close();
+        }
+    }
+
+    @Test
+    void S05_S08_uncontendedAcquireAndRelease() throws Exception {
+        everyStep((client, proxy, lock, plan) -> {
+            plan.run();
+            Lease lease = client.named(lock).acquire();
+            checkGrant(lease);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        });
+    }
+
+    @Test
+    void S08_contendedAcquire() throws Exception {
+        everyStep((client, proxy, lock, plan) -> {
+            Lease holder = other.named(lock).acquire();
+            plan.run();
+            CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
+            ZkTests.awaitNodes(operator, lock, 2);
+            holder.close();
+            Lease lease = waiter.get(10, TimeUnit.SECONDS);
+            checkGrant(lease);
+            assertThat(lease.fencingToken()).isGreaterThan(holder.fencingToken());
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        });
+    }
+
+    @Test
+    void S08_waiterWithAnotherOneBetween() throws Exception {
+        everyStep((client, proxy, lock, plan) -> {
+            Lease holder = other.named(lock).acquire();
+            CompletableFuture<Lease> between = other.named(lock).acquireAsync();
+            ZkTests.awaitNodes(operator, lock, 2);
+            plan.run();
+            CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
+            ZkTests.awaitNodes(operator, lock, 3);
+            between.cancel(true);
+            ZkTests.awaitNodes(operator, lock, 2);
+            holder.close();
+            Lease lease = waiter.get(10, TimeUnit.SECONDS);
+            checkGrant(lease);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        });
+    }
+
+    @Test
+    void S08_S09_failedTry() throws Exception {
+        everyStep((client, proxy, lock, plan) -> {
+            Lease holder = other.named(lock).acquire();
+            plan.run();
+            try {
+                assertThat(client.named(lock).tryAcquire()).isEmpty();
+            } catch (BackendUnavailableException e) {
+                assertThat(e).hasMessageContaining(proxy.connectString()); // told, not taken for busy
+            }
+            ZkTests.awaitNodes(operator, lock, 1);
+            checkGrant(holder);
+            holder.close();
+        });
+    }
+
+    @Test
+    void S08_S10_cancelledWaiter() throws Exception {
+        AtomicInteger moments = new AtomicInteger();
+        everyStep((client, proxy, lock, plan) -> {
+            Lease holder = other.named(lock).acquire();
+            plan.run();
+            CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
+            if (moments.getAndIncrement() % 2 == 0) {
+                ZkTests.awaitNodes(operator, lock, 2);
+            }
+            waiter.cancel(true);
+            ZkTests.awaitNodes(operator, lock, 1);
+            checkGrant(holder);
+            holder.close();
+        });
+    }
+
+    @Test
+    void S08_S10_interruptedWaiter() throws Exception {
+        AtomicInteger moments = new AtomicInteger();
+        everyStep((client, proxy, lock, plan) -> {
+            Lease holder = other.named(lock).acquire();
+            plan.run();
+            CompletableFuture<Object> outcome = new CompletableFuture<>();
+            Thread waiter = new Thread(() -> {
+                try {
+                    outcome.complete(client.named(lock).acquire());
+                } catch (InterruptedException e) {
+                    outcome.complete(e);
+                }
+            });
+            waiter.start();
+            if (moments.getAndIncrement() % 2 == 0) {
+                ZkTests.awaitNodes(operator, lock, 2);
+            }
+            waiter.interrupt();
+            assertThat(outcome.get(1, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
+            ZkTests.awaitNodes(operator, lock, 1);
+            checkGrant(holder);
+            holder.close();
+        });
+    }
+
+    @Test
+    void S05_release() throws Exception {
+        everyStep((client, proxy, lock, plan) -> {
+            DistributedLock named = client.named(lock);
+            Lease lease = named.acquire();
+            plan.run();
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        });
+    }
+
+    @Test
+    void S14_refusalIsNotTakenForUnknown() throws Exception {
+        operator.create("/closed", new byte[0], ZkTests.READ_ONLY, CreateMode.PERSISTENT);
+        try (LockClient refused = ZooKeeperLocks.connect(
+                ZkTests.options(server.connectString(), SESSION).basePath("/closed"))) {
+            assertThatThrownBy(() -> refused.named("x").acquire()).hasMessageContaining("NOAUTH");
+        }
+    }
+
+    private void everyStep(Operation operation) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(ROUNDS_AT_ONCE);
+        try {
+            List<Future<?>> rounds = new ArrayList<>();
+            for (Fault fault : Fault.values()) {
+                for (int step = 1; step <= MOST_STEPS; step++) {
+                    int at = step;
+                    rounds.add(pool.submit(() -> round(operation, at, fault, 0)));
+                }
+                // Once more while it recovers: the lost create, then each step of finding out.
+                for (int again = 1; again <= 4; again++) {
+                    int second = again;
+                    rounds.add(pool.submit(() -> round(operation, 1, Fault.REPLY_LOST, second)));
+                }
+            }
+            for (Future<?> round : rounds) {
+                round.get(60, TimeUnit.SECONDS);
+            }
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    private Void round(Operation operation, int step, Fault fault, int second) throws Exception {
+        String lock = "step" + count.incrementAndGet();
+        try (StepProxy proxy = new StepProxy(server.port());
+                LockClient client = ZkTests.client(proxy.connectString(), SESSION)) {
+            try {
+                operation.run(client, proxy, lock, () -> {
+                    proxy.failAt(step, fault);
+                    if (second > 0) {
+                        proxy.thenAt(second, fault);
+                    }
+                });
+                ZkTests.awaitNodes(operator, lock, 0);
+                proxy.spare();
+                long start = System.nanoTime();
+                Lease next = other.named(lock).acquire();
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+                checkGrant(next);
+                next.close();
+                // Whatever the client still had to send goes before this.
+                client.named(lock).acquire().close();
+                assertThat(ZkTests.line(operator, lock)).isEmpty();
+            } catch (Exception | AssertionError e) {
+                throw new AssertionError(
+                        lock + ": " + fault + " at step " + step + ", then " + second + ", requests " + proxy, e);
+            }
+        }
+        return null;
+    }
+
+    /** It is granted to the first in line, with the token of its node. */
+    private void checkGrant(Lease lease) throws Exception {
+        assertThat(lease.isHeld()).isTrue();
+        List<String> line = ZkTests.line(operator, lease.lockName());
+        assertThat(operator.exists(line.get(0), false).getCzxid()).isEqualTo(lease.fencingToken());
+    }
+}
