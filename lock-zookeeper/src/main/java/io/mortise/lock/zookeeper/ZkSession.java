@@ -36,7 +36,7 @@ final class ZkSession implements Watcher {
     private final WatchTable watches = new WatchTable();
     private final CompletableFuture<ZkLiveness> ready = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private volatile @Nullable ZkCalls calls;
+    private final CompletableFuture<ZkCalls> calls = new CompletableFuture<>();
     private volatile long connection;
     private volatile boolean over;
     private volatile @Nullable BackendRefusedException refusal;
@@ -52,16 +52,21 @@ final class ZkSession implements Watcher {
     static ZkSession start(ZooKeeperOptions options, String endpoints, BackendContext context) {
         boolean owned = options.supplier().isEmpty();
         ZkSession session = new ZkSession(context, endpoints, options.basePath(), owned);
-        if (owned) {
-            session.calls = new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session));
-        } else {
-            session.borrow(options.supplier().get().get());
+        try {
+            if (owned) {
+                session.calls.complete(new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session)));
+            } else {
+                session.borrow(options.supplier().get().get());
+            }
+        } catch (RuntimeException | Error e) {
+            session.calls.completeExceptionally(e);
+            throw e;
         }
         return session;
     }
 
     private void borrow(ZooKeeper handle) {
-        calls = new ZkCalls(handle);
+        calls.complete(new ZkCalls(handle));
         if (!handle.getState().isAlive()) {
             over = true;
             ready.completeExceptionally(unavailable("the application's ZooKeeper handle is " + handle.getState()
@@ -96,12 +101,9 @@ final class ZkSession implements Watcher {
         return (base.equals("/") ? "" : base) + "/.mortise-session-" + context.clientId();
     }
 
+    /** The handle's event thread can be faster than its constructor: it waits here. */
     ZkCalls calls() {
-        ZkCalls made = calls;
-        if (made == null) {
-            throw new IllegalStateException("the session has not begun to connect");
-        }
-        return made;
+        return calls.join();
     }
 
     WatchTable watches() {
@@ -266,7 +268,6 @@ final class ZkSession implements Watcher {
     }
 
     private String sessionId() {
-        ZkCalls made = calls;
-        return made == null ? "0" : Long.toHexString(made.handle().getSessionId());
+        return Long.toHexString(calls().handle().getSessionId());
     }
 }
