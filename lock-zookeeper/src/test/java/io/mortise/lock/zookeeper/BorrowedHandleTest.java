@@ -31,6 +31,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -171,7 +172,7 @@ class BorrowedHandleTest {
         Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
     }
 
-    @Test
+    @RepeatedTest(20)
     void S01_twoClientsOnOneHandleExcludeEachOther() throws Exception {
         open();
         AtomicInteger inside = new AtomicInteger();
