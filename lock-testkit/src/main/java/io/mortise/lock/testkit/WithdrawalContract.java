@@ -29,7 +29,7 @@ interface WithdrawalContract extends Contract {
         LockClient waiter = bench().client();
         Lease held = holder.named("x").acquire();
         for (int i = 0; i < 10; i++) {
-            assertThat(face.tryAcquire(waiter.named("x"), Duration.ofMillis(10)))
+            assertThat(face.tryAcquire(waiter.named("x"), Duration.ofMillis(100)))
                     .isEmpty();
         }
         held.close();

@@ -35,9 +35,8 @@ final class ZkSession implements Watcher {
     private final boolean owned;
     private final WatchTable watches = new WatchTable();
     private final CompletableFuture<ZkLiveness> ready = new CompletableFuture<>();
-    private final CompletableFuture<Void> begun = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private volatile @Nullable ZkCalls calls;
+    private final CompletableFuture<ZkCalls> calls = new CompletableFuture<>();
     private volatile long connection;
     private volatile boolean over;
     private volatile @Nullable BackendRefusedException refusal;
@@ -55,22 +54,24 @@ final class ZkSession implements Watcher {
         ZkSession session = new ZkSession(context, endpoints, options.basePath(), owned);
         try {
             if (owned) {
-                session.calls = new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session));
+                session.calls.complete(new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session)));
             } else {
                 session.borrow(options.supplier().get().get());
             }
-        } finally {
-            session.begun.complete(null);
+        } catch (RuntimeException | Error e) {
+            session.calls.completeExceptionally(e);
+            throw e;
         }
         return session;
     }
 
     private void borrow(ZooKeeper handle) {
-        calls = new ZkCalls(handle);
+        calls.complete(new ZkCalls(handle));
         if (!handle.getState().isAlive()) {
             over = true;
             ready.completeExceptionally(unavailable("the application's ZooKeeper handle is " + handle.getState()
                     + ", its supplier must give a new one"));
+            closed.complete(null);
             return;
         }
         watchStates();
@@ -89,6 +90,9 @@ final class ZkSession implements Watcher {
                         (rc, path, ignored) -> {
                             if (rc == Code.OK.intValue()) {
                                 connected();
+                            } else if (!calls().handle().getState().isAlive()) {
+                                end("the application's ZooKeeper handle is "
+                                        + calls().handle().getState());
                             } else {
                                 log.info("event=session-watch-failed rc={}", Code.get(rc));
                                 context.clock().schedule(WATCH_RETRY, this::watchStates);
@@ -101,12 +105,9 @@ final class ZkSession implements Watcher {
         return (base.equals("/") ? "" : base) + "/.mortise-session-" + context.clientId();
     }
 
+    /** The handle's event thread can be faster than its constructor: it waits here. */
     ZkCalls calls() {
-        ZkCalls made = calls;
-        if (made == null) {
-            throw new IllegalStateException("the session has not begun to connect");
-        }
-        return made;
+        return calls.join();
     }
 
     WatchTable watches() {
@@ -144,7 +145,6 @@ final class ZkSession implements Watcher {
 
     @Override
     public void process(WatchedEvent event) {
-        begun.join(); // a fast server's first event comes before the handle's constructor has returned
         if (event.getType() == Event.EventType.None) {
             stateChanged(event.getState());
         } else {
@@ -248,7 +248,8 @@ final class ZkSession implements Watcher {
             return;
         }
         if (calls().handle().getState().isAlive()) {
-            calls().handle().removeWatches(nowhere(), this, WatcherType.Any, true, (rc, path, ignored) -> {}, null);
+            // Not removeWatches: that asks the server whether there is a watch, and leaves it there.
+            calls().handle().removeAllWatches(nowhere(), WatcherType.Any, true, (rc, path, ignored) -> {}, null);
         }
         closed.complete(null);
     }
@@ -272,7 +273,6 @@ final class ZkSession implements Watcher {
     }
 
     private String sessionId() {
-        ZkCalls made = calls;
-        return made == null ? "0" : Long.toHexString(made.handle().getSessionId());
+        return Long.toHexString(calls().handle().getSessionId());
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper;
 
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,10 +82,23 @@ public final class ZooKeeperOptions {
     /**
      * The application's own handle, which Mortise never closes. Asked at the start, and again when the handle's session has
      * ended: a handle whose session expired is dead, and the supplier must then give a new one. Its default watcher stays the
-     * application's.
+     * application's. The supplier must not block: it need not wait until a new handle has connected.
      */
     public static ZooKeeperOptions using(Supplier<ZooKeeper> handle) {
-        return new ZooKeeperOptions(Optional.empty(), Optional.of(handle));
+        return new ZooKeeperOptions(Optional.empty(), Optional.of(() -> borrow(handle)));
+    }
+
+    private static ZooKeeper borrow(Supplier<ZooKeeper> supplier) {
+        ZooKeeper handle;
+        try {
+            handle = supplier.get();
+        } catch (RuntimeException e) {
+            throw new BackendUnavailableException("the application's supplier of a ZooKeeper handle failed: " + e, e);
+        }
+        if (handle == null) {
+            throw new LockConfigurationException("the application's supplier of a ZooKeeper handle gave null");
+        }
+        return handle;
     }
 
     /** Under which node locks live; created when the first lock is. Default {@value #DEFAULT_BASE_PATH}. */

@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -43,7 +44,7 @@ final class StepProxy implements AutoCloseable {
     private final Queue<Planned> plan = new ArrayDeque<>(); // guarded by this, as the next three
     private final List<String> steps = new ArrayList<>();
     private int sinceFault;
-    private int fired;
+    private final Set<String> broken = new HashSet<>();
 
     StepProxy(int target) {
         this.target = target;
@@ -63,7 +64,6 @@ final class StepProxy implements AutoCloseable {
     synchronized void failAt(int step, Fault fault) {
         plan.clear();
         steps.clear();
-        fired = 0;
         sinceFault = 0;
         plan.add(new Planned(step, fault));
     }
@@ -73,9 +73,9 @@ final class StepProxy implements AutoCloseable {
         plan.add(new Planned(step, fault));
     }
 
-    /** How many of the planned faults have come. */
-    synchronized int fired() {
-        return fired;
+    /** At which kinds of request it has broken the connection. */
+    synchronized Set<String> broken() {
+        return Set.copyOf(broken);
     }
 
     /** Plans nothing any more. */
@@ -99,7 +99,7 @@ final class StepProxy implements AutoCloseable {
             return Optional.empty();
         }
         plan.remove();
-        fired++;
+        broken.add(Request.op2String(type));
         sinceFault = 0;
         steps.add(planned.fault.name());
         return Optional.of(planned.fault);

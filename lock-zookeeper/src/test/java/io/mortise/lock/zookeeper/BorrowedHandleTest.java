@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** On a handle that the application owns. */
+@Timeout(60)
+class BorrowedHandleTest {
+    private static ZooKeeperTestServer server;
+
+    /** The application: opens handles when asked, and listens to them itself. */
+    private final List<ZooKeeper> opened = new CopyOnWriteArrayList<>();
+
+    private final Queue<WatchedEvent> defaultEvents = new ConcurrentLinkedQueue<>();
+
+    @BeforeAll
+    static void startServer() {
+        server = ZooKeeperTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @AfterEach
+    void closeHandles() throws Exception {
+        for (ZooKeeper handle : opened) {
+            handle.close();
+        }
+        assertThat(server.liveEphemerals()).isEmpty();
+    }
+
+    private ZooKeeper open(String connectString, int timeoutMillis) {
+        try {
+            ZooKeeper handle = new ZooKeeper(connectString, timeoutMillis, defaultEvents::add);
+            opened.add(handle);
+            return handle;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private ZooKeeper open() {
+        return open(server.connectString(), 20_000);
+    }
+
+    /** The one open handle, or a new one when that is dead: what an application's supplier does. */
+    private synchronized ZooKeeper current() {
+        ZooKeeper last = opened.isEmpty() ? null : opened.get(opened.size() - 1);
+        return last != null && last.getState().isAlive() ? last : open();
+    }
+
+    private LockClient client() {
+        return ZooKeeperLocks.connect(ZooKeeperOptions.using(this::current));
+    }
+
+    @Test
+    void locksWorkAndTheHandleStaysOpen() throws Exception {
+        ZooKeeper handle = open();
+        try (LockClient client = client()) {
+            try (Lease lease = client.named("n").acquire()) {
+                assertThat(ZkTests.guard(lease).zooKeeper()).isSameAs(handle);
+                assertThat(client.named("n").tryAcquire()).isEmpty();
+                CompletableFuture<Lease> waiter = client.named("n").acquireAsync();
+                ZkTests.awaitWaiters(client, "n", 1);
+                lease.release();
+                waiter.get(10, TimeUnit.SECONDS).close();
+            }
+        }
+        assertThat(handle.getState().isConnected()).isTrue();
+        assertThat(handle.exists("/locks", false)).isNotNull();
+        assertThat(opened).hasSize(1);
+    }
+
+    @Test
+    void theTimeoutOfTheHandleIsUsed() throws Exception {
+        open(server.connectString(), 9_000);
+        try (LockClient client = client();
+                Lease lease = client.named("n").acquire()) {
+            assertThat(lease.remaining()).isBetween(Duration.ofSeconds(3), Duration.ofMillis(6_750));
+        }
+    }
+
+    @Test
+    void theDefaultWatcherKeepsItsEvents() throws Exception {
+        ZooKeeper handle = open();
+        try (LockClient client = client()) {
+            Await.until(
+                    "connected",
+                    ZkTests.SOON,
+                    () -> defaultEvents.stream()
+                            .anyMatch(event -> event.getState() == Watcher.Event.KeeperState.SyncConnected));
+            ZkTests.make(handle, "/mine");
+            handle.getData("/mine", true, null);
+            try (Lease lease = client.named("n").acquire()) {
+                handle.setData("/mine", new byte[1], -1);
+                Await.until(
+                        "told",
+                        ZkTests.SOON,
+                        () -> defaultEvents.stream().anyMatch(event -> "/mine".equals(event.getPath())));
+                assertThat(lease.isHeld()).isTrue();
+            }
+        }
+        // None of what Mortise watches reaches it.
+        assertThat(defaultEvents)
+                .noneMatch(event -> event.getPath() != null && event.getPath().startsWith("/locks"));
+    }
+
+    @Test
+    void S10_S16_noWatchAndNoNodeIsLeftAfterClose() throws Exception {
+        ZooKeeper handle = open();
+        try (LockClient client = client();
+                LockClient other = client()) {
+            Lease held = client.named("n").acquire();
+            CompletableFuture<Lease> waiter = other.named("n").acquireAsync();
+            ZkTests.awaitWaiters(client, "n", 1);
+            Lease released = client.named("m").acquire();
+            released.close();
+            assertThat(held.isHeld()).isTrue();
+            assertThat(waiter).isNotDone();
+        }
+        Await.until(
+                "no node is left", ZkTests.SOON, () -> server.liveEphemerals().isEmpty());
+        Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
+        assertThat(handle.getState().isConnected()).isTrue();
+        assertThat(handle.getChildren("/locks/n", false)).isEmpty();
+    }
+
+    @Test
+    void S10_watchesOfReleasedLocksDoNotPileUp() throws Exception {
+        open();
+        try (LockClient client = client()) {
+            int standing = server.watchCount();
+            for (int i = 0; i < 50; i++) {
+                client.named("pile/" + i).acquire().close();
+            }
+            Await.until("only the session's watch is left", ZkTests.SOON, () -> server.watchCount() <= standing);
+        }
+        Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
+    }
+
+    @RepeatedTest(20)
+    void S01_twoClientsOnOneHandleExcludeEachOther() throws Exception {
+        open();
+        AtomicInteger inside = new AtomicInteger();
+        try (LockClient one = client();
+                LockClient two = client()) {
+            List<CompletableFuture<Boolean>> all = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                all.add((i % 2 == 0 ? one : two).named("both").callAsync(lease -> {
+                    boolean alone = inside.incrementAndGet() == 1;
+                    boolean held = lease.isHeld();
+                    inside.decrementAndGet();
+                    return CompletableFuture.completedFuture(alone && held);
+                }));
+            }
+            for (CompletableFuture<Boolean> each : all) {
+                assertThat(each.get(20, TimeUnit.SECONDS)).isTrue();
+            }
+            Lease lease = one.named("both").acquire();
+            assertThat(two.named("both").tryAcquire()).isEmpty();
+            one.close();
+            assertThat(lease.isHeld()).isFalse();
+            two.named("both").acquire().close(); // closing one client takes nothing from the other
+        }
+    }
+
+    @Test
+    void afterExpiryWaitersAndNewAcquiresUseANewHandle() throws Exception {
+        ZooKeeper first = open();
+        try (LockClient client = client();
+                LockClient holder = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+            Lease lost = client.named("lost").acquire();
+            Lease elsewhere = holder.named("n").acquire();
+            CompletableFuture<Lease> waiter = client.named("n").acquireAsync();
+            ZkTests.awaitWaiters(holder, "n", 1);
+            server.expireSession(first.getSessionId());
+            assertLostWithItsSession(lost);
+            ZkTests.awaitWaiters(holder, "n", 1);
+            elsewhere.close();
+            try (Lease got = waiter.get(10, TimeUnit.SECONDS);
+                    Lease again = client.named("lost").acquire()) {
+                assertThat(ZkTests.guard(got).zooKeeper()).isNotSameAs(first);
+                assertThat(again.fencingToken()).isGreaterThan(lost.fencingToken());
+            }
+            assertThat(lost.isHeld()).isFalse();
+        }
+        assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    void S07_theApplicationClosingItsHandleIsALoss() throws Exception {
+        ZooKeeper handle = open();
+        try (LockClient client = client()) {
+            Lease lease = client.named("n").acquire();
+            handle.close();
+            assertLostWithItsSession(lease);
+            client.named("n").acquire().close();
+        }
+        assertThat(opened).hasSize(2);
+    }
+
+    /** The server deletes the session's nodes first: word of that may come before word of the session. */
+    private static void assertLostWithItsSession(Lease lease) throws Exception {
+        assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).kind())
+                .isIn(LossReason.Kind.SESSION_ENDED, LossReason.Kind.REMOVED);
+        assertThat(lease.isHeld()).isFalse();
+    }
+
+    @Test
+    void aHandleThatIsClosedBeforeItConnectedEndsTheConnect() throws Exception {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
+            line.blackHole();
+            ZooKeeper never = open(line.address(), 3_000);
+            CompletableFuture<Throwable> connect = CompletableFuture.supplyAsync(
+                    () -> catchThrowable(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> never))));
+            line.cut();
+            never.close();
+            assertThat(connect.get(8, TimeUnit.SECONDS))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("handle");
+        }
+    }
+
+    @Test
+    void aDeadHandleIsSaidAtConnect() throws Exception {
+        ZooKeeper dead = open();
+        dead.close();
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> dead)))
+                .isInstanceOf(LockException.class)
+                .hasMessageContainingAll("handle is CLOSED", "supplier");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void S15_aSupplierThatKeepsGivingADeadHandleFailsTheWaitInTime() throws Exception {
+        ZooKeeper only = open();
+        AtomicInteger asked = new AtomicInteger();
+        ClientOptions impatient = ClientOptions.defaults().unavailableAfter(Duration.ofSeconds(2));
+        try (LockClient client = ZooKeeperLocks.connect(
+                ZooKeeperOptions.using(() -> {
+                    asked.incrementAndGet();
+                    return only;
+                }),
+                impatient)) {
+            server.expireSession(only.getSessionId());
+            Await.until("it is dead", ZkTests.SOON, () -> !only.getState().isAlive());
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> client.named("n").acquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContainingAll("handle is CLOSED", "supplier");
+            assertThatThrownBy(() -> client.named("n").tryAcquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("supplier");
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+            assertThat(asked).hasValueLessThan(60); // with a pause between
+            start = System.nanoTime();
+            client.close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+        }
+    }
+
+    @Test
+    void aSupplierThatGivesNothingOrThrowsIsNamed() {
+        assertThatThrownBy(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> null)))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("supplier");
+        assertThatThrownBy(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> {
+                    throw new IllegalStateException("no luck");
+                })))
+                .isInstanceOf(LockException.class)
+                .hasMessageContainingAll("supplier", "no luck");
+    }
+
+    /** The line is silent past the deadline and back before the session's end: the node must not stay for ever. */
+    @Test
+    void S07_aLeaseLostByDeadlineOnALiveHandleLeavesNoNode() throws Exception {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
+            ZooKeeper handle = open(line.address(), 12_000);
+            try (LockClient client = client()) {
+                Lease lease = client.named("n").acquire();
+                String node = ZkTests.guard(lease).node();
+                line.blackHole();
+                LossReason reason = lease.lost().toCompletableFuture().get(12, TimeUnit.SECONDS);
+                assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
+                assertThat(server.liveEphemerals()).contains(node);
+                line.heal();
+                Await.until(
+                        "the node is removed",
+                        ZkTests.SOON,
+                        () -> !server.liveEphemerals().contains(node));
+                assertThat(server.sessions()).contains(handle.getSessionId());
+                client.named("n").acquire().close();
+                assertThat(lease.isHeld()).isFalse();
+            }
+        }
+    }
+}
