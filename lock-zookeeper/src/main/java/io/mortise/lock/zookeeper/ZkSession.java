@@ -215,9 +215,8 @@ final class ZkSession implements Watcher {
         long sent = context.clock().nanoTime();
         calls().sync(base).whenComplete((answered, failure) -> {
             if (failure == null) {
-                if (liveness.syncAnswered(sent)) {
-                    context.clock().schedule(liveness.reportTime().plus(REPORT_SLACK), () -> renew(liveness));
-                }
+                liveness.syncAnswered(sent)
+                        .ifPresent(pause -> context.clock().schedule(pause.plus(REPORT_SLACK), () -> renew(liveness)));
             } else if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
                 end("the session expired");
             } else {

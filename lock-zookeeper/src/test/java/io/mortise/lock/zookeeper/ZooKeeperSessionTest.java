@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Sessions that end: all on them is lost, once and for ever, and a new session takes over. */
+class ZooKeeperSessionTest {
+    private static final Duration SESSION = Duration.ofSeconds(20);
+    private static final int LOCKS = 20;
+
+    private ZooKeeperTestServer server;
+    private TcpProxy proxy;
+    private ZooKeeper operator;
+    private LockClient client;
+    private LockClient other;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = ZooKeeperTestServer.start();
+        operator = ZkTests.operator(server.connectString());
+        proxy = TcpProxy.to("127.0.0.1", server.port());
+        client = ZkTests.client(proxy.address(), SESSION);
+        other = ZkTests.client(server.connectString(), SESSION);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        client.close();
+        other.close();
+        try {
+            assertThat(server.liveEphemerals()).isEmpty();
+        } finally {
+            operator.close();
+            proxy.close();
+            server.close();
+        }
+    }
+
+    @Test
+    void S06_S07_expiredSessionIsToldOnceAndItsLeasesNeverRevive() throws Exception {
+        List<Lease> held = new ArrayList<>();
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        List<Lease> holders = new ArrayList<>();
+        List<CompletableFuture<Lease>> waiters = new ArrayList<>();
+        for (int i = 0; i < LOCKS; i++) {
+            Lease lease = client.named("held" + i).acquire();
+            lease.lost().thenAccept(told::add);
+            held.add(lease);
+            holders.add(other.named("waited" + i).acquire());
+            waiters.add(client.named("waited" + i).acquireAsync());
+            ZkTests.awaitNodes(operator, "waited" + i, 2);
+        }
+        long expired = session(held.get(0));
+        // As a real expiry: the client is away when it happens, or the deleted nodes are what it hears of first.
+        proxy.cut();
+        server.expireSession(expired);
+        proxy.heal();
+        Await.until("all are told", ZkTests.SOON, () -> told.size() == LOCKS);
+        assertThat(told).extracting(LossReason::kind).containsOnly(LossReason.Kind.SESSION_ENDED);
+        assertThat(held).noneMatch(Lease::isHeld);
+        for (int i = 0; i < LOCKS; i++) {
+            ZkTests.awaitNodes(operator, "waited" + i, 2); // a new place, on a new session
+            holders.get(i).close();
+            Lease granted = waiters.get(i).get(2, TimeUnit.SECONDS);
+            assertThat(session(granted)).isNotEqualTo(expired);
+            assertThat(granted.isHeld()).isTrue();
+            Lease again = client.named("held" + i).acquire();
+            assertThat(session(again)).isEqualTo(session(granted));
+            assertThat(again.fencingToken()).isGreaterThan(held.get(i).fencingToken());
+            assertThat(held.get(i).release()).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(again.isHeld()).isTrue();
+            assertThat(again.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            granted.close();
+        }
+        assertThat(held).noneMatch(Lease::isHeld);
+        assertThat(told).hasSize(LOCKS);
+    }
+
+    @Test
+    void S08_borrowedHandleOutlivesOurDeadlineAndNothingOfOursStaysInLine() throws Exception {
+        Duration timeout = Duration.ofSeconds(4);
+        try (ZooKeeper handle = new ZooKeeper(proxy.address(), Math.toIntExact(timeout.toMillis()), event -> {});
+                LockClient borrowing = ZooKeeperLocks.connect(
+                        ZooKeeperOptions.using(() -> handle),
+                        ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)))) {
+            Lease lease = borrowing.named("mine").acquire();
+            Lease holder = other.named("theirs").acquire();
+            CompletableFuture<Lease> waiter = borrowing.named("theirs").acquireAsync();
+            ZkTests.awaitNodes(operator, "theirs", 2);
+            String place = ZkTests.line(operator, "theirs").get(1);
+            long id = handle.getSessionId();
+            // The server hears of the client, which comes back again and again, so the session lives on.
+            proxy.withholdReplies();
+            Await.until("the deadline is over", timeout, () -> !lease.isHeld());
+            proxy.heal();
+            ZkTests.awaitNodes(operator, "mine", 0);
+            Await.until("the waiter has a new place, and only that", ZkTests.SOON, () -> {
+                List<String> line = ZkTests.line(operator, "theirs");
+                return line.size() == 2 && !line.get(1).equals(place);
+            });
+            assertThat(handle.getSessionId()).isEqualTo(id);
+            holder.close();
+            Lease granted = waiter.get(2, TimeUnit.SECONDS);
+            assertThat(granted.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
+        }
+    }
+
+    private static long session(Lease lease) {
+        return lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper().getSessionId();
+    }
+}
