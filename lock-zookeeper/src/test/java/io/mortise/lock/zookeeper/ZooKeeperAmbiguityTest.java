@@ -38,7 +38,7 @@ class ZooKeeperAmbiguityTest {
     /** Long enough that no renewal falls into a round. */
     private static final Duration SESSION = Duration.ofSeconds(40);
 
-    private static final int ROUNDS_AT_ONCE = 10;
+    private static final int ROUNDS_AT_ONCE = 26;
     /** More requests than any of the operations sends. */
     private static final int MOST_STEPS = 9;
 

@@ -46,7 +46,7 @@ import org.slf4j.LoggerFactory;
 class ZooKeeperChaosTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperChaosTest.class);
     private static final Duration SESSION = Duration.ofSeconds(20);
-    private static final Duration LASTS = Duration.ofSeconds(6);
+    private static final Duration LASTS = Duration.ofSeconds(3);
     private static final int CLIENTS = 3;
     private static final int LOCKS = 5;
     private static final int THREADS = 2;
