@@ -46,7 +46,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s01_oneOwnerAtATime() throws Exception {
+    void S01_oneOwnerAtATime() throws Exception {
         try (Lease held = a.named("x").acquire()) {
             assertThat(held.isHeld()).isTrue();
             assertThat(a.named("x").tryAcquire()).isEmpty();
@@ -59,7 +59,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s02_aSilentHolderStopsBelievingBeforeTheStoreGrantsAgain() throws Exception {
+    void S02_aSilentHolderStopsBelievingBeforeTheStoreGrantsAgain() throws Exception {
         Lease old = a.named("x").acquire();
         CompletableFuture<Lease> next = b.named("x").acquireAsync();
         faultsOfA.freeze();
@@ -80,7 +80,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s02_renewalKeepsALeaseOverManyLeaseDurations() throws Exception {
+    void S02_renewalKeepsALeaseOverManyLeaseDurations() throws Exception {
         Lease lease = a.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(3)))
                 .acquire();
         for (int i = 0; i < 100; i++) {
@@ -93,7 +93,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s02_afterAPauseTheFirstCallSaysNo() throws Exception {
+    void S02_afterAPauseTheFirstCallSaysNo() throws Exception {
         Lease lease = a.named("x").acquire();
         clock.leap(Duration.ofSeconds(30));
         assertThat(lease.isHeld()).isFalse();
@@ -104,7 +104,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s03_tokensRiseOverReleaseClientAndExpiry() throws Exception {
+    void S03_tokensRiseOverReleaseClientAndExpiry() throws Exception {
         List<Long> tokens = new ArrayList<>();
         for (LockClient client : List.of(a, b, a)) {
             try (Lease lease = client.named("x").acquire()) {
@@ -121,7 +121,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s12_grantsInTheOrderOfAsking() throws Exception {
+    void S12_grantsInTheOrderOfAsking() throws Exception {
         Lease first = a.named("x").acquire();
         List<Integer> order = new ArrayList<>();
         List<CompletableFuture<Void>> all = new ArrayList<>();
@@ -139,7 +139,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s12_aLongQueueOnADirectExecutorDoesNotExhaustTheStack() throws Exception {
+    void S12_aLongQueueOnADirectExecutorDoesNotExhaustTheStack() throws Exception {
         Lease first = a.named("x").acquire();
         List<CompletableFuture<Void>> all = new ArrayList<>();
         for (int i = 0; i < 5000; i++) {
@@ -150,7 +150,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s12_aDeadWaiterIsPassedOver() throws Exception {
+    void S12_aDeadWaiterIsPassedOver() throws Exception {
         Lease held = b.named("x").acquire();
         CompletableFuture<Lease> dead = a.named("x").acquireAsync();
         CompletableFuture<Lease> alive = b.named("x").acquireAsync();
@@ -163,7 +163,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s08_aCancelledWaiterLeavesTheQueue() throws Exception {
+    void S08_aCancelledWaiterLeavesTheQueue() throws Exception {
         Lease held = a.named("x").acquire();
         CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
         assertThat(store.status("x").waiters()).hasSize(1);
@@ -173,7 +173,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s16_closeFreesAtOnceAndTellsEveryone() throws Exception {
+    void S16_closeFreesAtOnceAndTellsEveryone() throws Exception {
         Lease held = a.named("x").acquire();
         CompletableFuture<Lease> waitingHere = a.named("x").acquireAsync();
         CompletableFuture<Lease> waitingThere = b.named("x").acquireAsync();
@@ -187,7 +187,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s18_anOperatorSeesAndTakesExactlyWhatWasSeen() throws Exception {
+    void S18_anOperatorSeesAndTakesExactlyWhatWasSeen() throws Exception {
         Lease held = a.named("x", LockOptions.defaults().metadata(Map.of("job", "nightly")))
                 .acquire();
         CompletableFuture<Lease> waiting = b.named("x").acquireAsync();
@@ -210,7 +210,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s18_listsByPagesAndPrefix() throws Exception {
+    void S18_listsByPagesAndPrefix() throws Exception {
         List<Lease> leases = new ArrayList<>();
         for (String name : List.of("p/1", "p/2", "p/3", "q", "p")) {
             leases.add(a.named(name).acquire());
@@ -232,7 +232,7 @@ class MemoryStoreTest {
     }
 
     @Test
-    void s17_whatSilentHoldersLeaveIsSweptAsNewLocksCome() throws Exception {
+    void S17_whatSilentHoldersLeaveIsSweptAsNewLocksCome() throws Exception {
         faultsOfA.dropNextRequest(); // whatever comes first; then nothing more from this client
         for (int i = 0; i < 1000; i++) {
             Lease abandoned = b.named("once-" + i).acquire();

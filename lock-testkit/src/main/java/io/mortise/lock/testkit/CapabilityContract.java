@@ -36,7 +36,7 @@ interface CapabilityContract extends Contract {
     }
 
     @Test
-    default void s14_perLockLeaseIsHonouredOrRefused() throws Exception {
+    default void S14_perLockLeaseIsHonouredOrRefused() throws Exception {
         LockClient client = bench().client();
         Duration asked = Duration.ofSeconds(7);
         LockOptions options = LockOptions.defaults().leaseDuration(asked);

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface ClosingContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void s16_waitersFailAndNothingCanBeAskedAnyMore(Face face) throws Exception {
+    default void S16_waitersFailAndNothingCanBeAskedAnyMore(Face face) throws Exception {
         LockClient client = bench().client();
         try (Lease held = bench().client().named("x").acquire()) {
             Future<Lease> waiting = bench().start(() -> face.acquire(client.named("x")));
@@ -44,7 +44,7 @@ interface ClosingContract extends Contract {
     }
 
     @Test
-    default void s16_holdersAreToldAndTheirLocksAreFreeAtOnce() throws Exception {
+    default void S16_holdersAreToldAndTheirLocksAreFreeAtOnce() throws Exception {
         LockClient client = bench().client();
         LockClient other = bench().client();
         Lease one = client.named("one").acquire();
@@ -64,7 +64,7 @@ interface ClosingContract extends Contract {
 
     /** Requests that are under way when the client closes: none is delivered held, none is left in the store. */
     @Test
-    default void s16_noLeaseIsDeliveredOnceCloseHasBegun() throws Exception {
+    default void S16_noLeaseIsDeliveredOnceCloseHasBegun() throws Exception {
         LockClient other = bench().client();
         for (int round = 0; round < 15; round++) {
             LockClient client = bench().client();
@@ -93,7 +93,7 @@ interface ClosingContract extends Contract {
     }
 
     @Test
-    default void s16_theClientsThreadsEnd() throws Exception {
+    default void S16_theClientsThreadsEnd() throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         LockClient client = bench().client();
         client.named("x").run(lease -> assertThat(lease.isHeld()).isTrue());
@@ -124,7 +124,7 @@ interface ClosingContract extends Contract {
     }
 
     @Test
-    default void s17_namesUsedOnceLeaveNothing() throws Exception {
+    default void S17_namesUsedOnceLeaveNothing() throws Exception {
         LockClient client = bench().client();
         Bench.onlyIf(client, Capability.LIST);
         LockAdmin admin = Bench.admin(client, "S17");

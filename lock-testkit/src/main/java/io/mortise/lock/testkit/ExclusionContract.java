@@ -27,14 +27,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface ExclusionContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void s01_threadsOfOneClientExcludeEachOther(Face face) throws Exception {
+    default void S01_threadsOfOneClientExcludeEachOther(Face face) throws Exception {
         LockClient client = bench().client();
         exclude(face, Collections.nCopies(6, client), 25);
     }
 
     @ParameterizedTest
     @EnumSource
-    default void s01_clientsExcludeEachOther(Face face) throws Exception {
+    default void S01_clientsExcludeEachOther(Face face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockClient three = bench().client();
@@ -76,7 +76,7 @@ interface ExclusionContract extends Contract {
     }
 
     @Test
-    default void s01_locksOfOtherNamesAreIndependent() throws Exception {
+    default void S01_locksOfOtherNamesAreIndependent() throws Exception {
         LockClient client = bench().client();
         try (Lease one = client.named("one").acquire();
                 Lease two = client.named("two").tryAcquire().orElseThrow()) {
@@ -86,7 +86,7 @@ interface ExclusionContract extends Contract {
     }
 
     @Test
-    default void s02_isHeldIsLocalAndRemainingIsWithinTheLease() throws Exception {
+    default void S02_isHeldIsLocalAndRemainingIsWithinTheLease() throws Exception {
         LockClient client = bench().client();
         Lease lease = client.named("x", bench().shortLease(client)).acquire();
         assertThat(lease.remaining())
@@ -105,7 +105,7 @@ interface ExclusionContract extends Contract {
     }
 
     @Test
-    default void s02_renewalKeepsALeaseBeyondItsDuration() throws Exception {
+    default void S02_renewalKeepsALeaseBeyondItsDuration() throws Exception {
         LockClient client = bench().client();
         LockClient other = bench().client();
         Duration lease = bench().backend().lease();
@@ -124,7 +124,7 @@ interface ExclusionContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s03_tokensRiseOverReleasesAndClients(Face face) throws Exception {
+    default void S03_tokensRiseOverReleasesAndClients(Face face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Bench.onlyIf(one, Capability.FENCING);
@@ -145,7 +145,7 @@ interface ExclusionContract extends Contract {
     }
 
     @Test
-    default void s04_anyThreadMayRelease() throws Exception {
+    default void S04_anyThreadMayRelease() throws Exception {
         LockClient client = bench().client();
         Lease lease = client.named("x").acquire();
         assertThat(Face.result(bench().start(lease::release))).isEqualTo(ReleaseOutcome.RELEASED);
@@ -154,7 +154,7 @@ interface ExclusionContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s04_theSameThreadAcquiringTwiceWaits(Face face) throws Exception {
+    default void S04_theSameThreadAcquiringTwiceWaits(Face face) throws Exception {
         DistributedLock lock = bench().client().named("x");
         Lease first = face.acquire(lock);
         assertThat(face.tryAcquire(lock, Duration.ZERO)).isEmpty();

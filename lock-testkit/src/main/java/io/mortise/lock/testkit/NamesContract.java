@@ -95,7 +95,7 @@ interface NamesContract extends Contract {
             "null");
 
     @Test
-    default void s13_distinctNamesNeverCollide() throws Exception {
+    default void S13_distinctNamesNeverCollide() throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         List<Lease> held = new ArrayList<>();
@@ -121,7 +121,7 @@ interface NamesContract extends Contract {
     }
 
     @Test
-    default void s13_operatorsSeeTheNamesAsTheyWereGiven() throws Exception {
+    default void S13_operatorsSeeTheNamesAsTheyWereGiven() throws Exception {
         LockClient client = bench().client();
         Bench.onlyIf(client, Capability.LIST);
         LockAdmin admin = Bench.admin(client, "S13");
@@ -137,7 +137,7 @@ interface NamesContract extends Contract {
     }
 
     @Test
-    default void s14_badNamesAreRefused() throws Exception {
+    default void S14_badNamesAreRefused() throws Exception {
         LockClient client = bench().client();
         refused(() -> client.named(""), "empty", "512");
         refused(() -> client.named("x".repeat(513)), "513", "512");
@@ -153,7 +153,7 @@ interface NamesContract extends Contract {
     }
 
     @Test
-    default void s14_badDurationsAreRefused() throws Exception {
+    default void S14_badDurationsAreRefused() throws Exception {
         LockClient client = bench().client();
         DistributedLock lock = client.named("x");
         Duration negative = Duration.ofMillis(-1);
@@ -170,7 +170,7 @@ interface NamesContract extends Contract {
     }
 
     @Test
-    default void s14_tooMuchMetadataIsRefused() {
+    default void S14_tooMuchMetadataIsRefused() {
         refused(() -> LockOptions.defaults().metadata(Map.of("k", "x".repeat(1025))), "1024");
     }
 

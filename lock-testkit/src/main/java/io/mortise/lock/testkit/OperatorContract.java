@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /** S18 operators can see holders and waiters, and take a lock from exactly the holder that they saw. */
 interface OperatorContract extends Contract {
     @Test
-    default void s18_statusShowsTheHolder() throws Exception {
+    default void S18_statusShowsTheHolder() throws Exception {
         LockClient client = bench().client();
         LockAdmin admin = Bench.admin(bench().client(), "S18");
         Bench.onlyIf(client, Capability.HOLDER_INFO);
@@ -59,7 +59,7 @@ interface OperatorContract extends Contract {
     }
 
     @Test
-    default void s18_statusShowsWaiters() throws Exception {
+    default void S18_statusShowsWaiters() throws Exception {
         LockClient client = bench().client();
         LockClient other = bench().client();
         LockAdmin admin = Bench.admin(client, "S18");
@@ -82,7 +82,7 @@ interface OperatorContract extends Contract {
     }
 
     @Test
-    default void s18_aForcedReleaseTouchesOnlyWhatWasSeen() throws Exception {
+    default void S18_aForcedReleaseTouchesOnlyWhatWasSeen() throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockAdmin admin = Bench.admin(two, "S18");
@@ -105,7 +105,7 @@ interface OperatorContract extends Contract {
     }
 
     @Test
-    default void s18_aForcedReleaseWakesTheNextWaiter() throws Exception {
+    default void S18_aForcedReleaseWakesTheNextWaiter() throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockAdmin admin = Bench.admin(bench().client(), "S18");
@@ -123,7 +123,7 @@ interface OperatorContract extends Contract {
     }
 
     @Test
-    default void s18_listGoesByPagesAndPrefix() throws Exception {
+    default void S18_listGoesByPagesAndPrefix() throws Exception {
         LockClient client = bench().client();
         Bench.onlyIf(client, Capability.LIST);
         LockAdmin admin = Bench.admin(client, "S18");
@@ -154,7 +154,7 @@ interface OperatorContract extends Contract {
     }
 
     @Test
-    default void s18_diagnoseAnswers() throws Exception {
+    default void S18_diagnoseAnswers() throws Exception {
         LockAdmin admin = Bench.admin(bench().client(), "S18");
         assertThat(Bench.await(admin.diagnose())).allSatisfy(finding -> {
             assertThat(finding.what()).isNotBlank();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void s05_releaseIsIdempotentAndSparesTheSuccessor(Face face) throws Exception {
+    default void S05_releaseIsIdempotentAndSparesTheSuccessor(Face face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Lease first = face.acquire(one.named("x"));
@@ -39,7 +39,7 @@ interface ReleaseContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s05_aStaleReleaseAfterATakeoverSparesTheSuccessor(Face face) throws Exception {
+    default void S05_aStaleReleaseAfterATakeoverSparesTheSuccessor(Face face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockAdmin admin = Bench.admin(two, "S05");
@@ -53,7 +53,7 @@ interface ReleaseContract extends Contract {
     }
 
     @Test
-    default void s07_aForcedReleaseIsAnnouncedOnceWithItsReason() throws Exception {
+    default void S07_aForcedReleaseIsAnnouncedOnceWithItsReason() throws Exception {
         LockClient client = bench().client();
         LockAdmin admin = Bench.admin(bench().client(), "S07");
         BackendUnderTest backend = bench().backend();
@@ -80,7 +80,7 @@ interface ReleaseContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s07_nothingIsAnnouncedAfterARelease(Face face) throws Exception {
+    default void S07_nothingIsAnnouncedAfterARelease(Face face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         List<LossReason> told = new CopyOnWriteArrayList<>();
@@ -95,7 +95,7 @@ interface ReleaseContract extends Contract {
     }
 
     @Test
-    default void s07_theMaximumHoldEndsALeaseThatIsRenewed() throws Exception {
+    default void S07_theMaximumHoldEndsALeaseThatIsRenewed() throws Exception {
         LockClient client = bench().client();
         LockOptions options = LockOptions.defaults().maxHold(Duration.ofMillis(200));
         Lease lease = client.named("x", options).acquire();

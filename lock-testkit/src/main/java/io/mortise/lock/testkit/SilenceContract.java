@@ -25,7 +25,7 @@ interface SilenceContract extends Contract {
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void s02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(Face face) throws Exception {
+    default void S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(Face face) throws Exception {
         LockClient silent = bench().client(IMPATIENT);
         LockClient other = bench().client();
         LockClient third = bench().client();
@@ -62,7 +62,7 @@ interface SilenceContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s09_waitsOnASilentStoreAreBounded(Face face) throws Exception {
+    default void S09_waitsOnASilentStoreAreBounded(Face face) throws Exception {
         LockClient client = bench().client(IMPATIENT);
         DistributedLock lock = client.named("x");
         bench().cut(client, "S09 on a silent store");
@@ -77,7 +77,7 @@ interface SilenceContract extends Contract {
     }
 
     @Test
-    default void s10_anInterruptReturnsAtOnceThoughTheStoreIsSilent() throws Exception {
+    default void S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent() throws Exception {
         LockClient client = bench().client(IMPATIENT);
         DistributedLock lock = client.named("x");
         bench().cut(client, "S10 on a silent store");
@@ -86,7 +86,7 @@ interface SilenceContract extends Contract {
 
     /** What the store may get to see late must not stay: the lock is to be had within one lease of the healing. */
     @Test
-    default void s08_requestsThatArriveLateLeaveNothing() throws Exception {
+    default void S08_requestsThatArriveLateLeaveNothing() throws Exception {
         LockClient client = bench().client(IMPATIENT);
         LockClient other = bench().client();
         bench().cut(client, "S08 unknown outcomes");
@@ -109,7 +109,7 @@ interface SilenceContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s15_anUnboundedWaitOnASilentStoreFails(Face face) throws Exception {
+    default void S15_anUnboundedWaitOnASilentStoreFails(Face face) throws Exception {
         LockClient client = bench().client(IMPATIENT.unavailableAfter(Duration.ofSeconds(1)));
         bench().cut(client, "S15");
         long start = System.nanoTime();
@@ -120,7 +120,7 @@ interface SilenceContract extends Contract {
     }
 
     @Test
-    default void s16_closeOnASilentStoreIsBounded() throws Exception {
+    default void S16_closeOnASilentStoreIsBounded() throws Exception {
         LockClient client = bench().client(IMPATIENT);
         LockClient other = bench().client();
         Lease held = client.named("x", bench().shortLease(client)).acquire();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void s09_aBoundedWaitEndsAtItsBound(Face face) throws Exception {
+    default void S09_aBoundedWaitEndsAtItsBound(Face face) throws Exception {
         Duration maxWait = Duration.ofMillis(200);
         try (Lease held = bench().client().named("x").acquire()) {
             DistributedLock lock = bench().client().named("x");
@@ -38,7 +38,7 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s09_zeroIsOneAttempt(Face face) throws Exception {
+    default void S09_zeroIsOneAttempt(Face face) throws Exception {
         LockClient client = bench().client();
         try (Lease held = bench().client().named("x").acquire()) {
             Timing.overshoot("one attempt", Bench.PROMPT, Duration.ofMillis(250), () -> {
@@ -54,7 +54,7 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s11_aReleaseWakesTheNextWaiter(Face face) throws Exception {
+    default void S11_aReleaseWakesTheNextWaiter(Face face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Bench.onlyIf(one, Capability.PUSH);
@@ -75,7 +75,7 @@ interface WaitingContract extends Contract {
 
     /** Asked for by one thread one after another, so the order is known without looking into the store. */
     @Test
-    default void s12_oneClientIsGrantedInTheOrderOfAsking() throws Exception {
+    default void S12_oneClientIsGrantedInTheOrderOfAsking() throws Exception {
         LockClient client = bench().client();
         Bench.onlyIf(client, Capability.FAIR);
         Lease held = client.named("x").acquire();
@@ -97,7 +97,7 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s12_clientsAreGrantedInTheOrderOfArrival(Face face) throws Exception {
+    default void S12_clientsAreGrantedInTheOrderOfArrival(Face face) throws Exception {
         List<LockClient> clients = List.of(bench().client(), bench().client(), bench().client());
         Bench.onlyIf(clients.get(0), Capability.FAIR);
         Bench.admin(clients.get(0), "S12 among clients");
@@ -123,7 +123,7 @@ interface WaitingContract extends Contract {
     }
 
     @Test
-    default void s12_aWaiterThatLeftIsSkipped() throws Exception {
+    default void S12_aWaiterThatLeftIsSkipped() throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Lease held = one.named("x").acquire();

@@ -24,7 +24,7 @@ interface WithdrawalContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void s08_aWaiterThatTimedOutLeavesNothing(Face face) throws Exception {
+    default void S08_aWaiterThatTimedOutLeavesNothing(Face face) throws Exception {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
         Lease held = holder.named("x").acquire();
@@ -37,7 +37,7 @@ interface WithdrawalContract extends Contract {
     }
 
     @Test
-    default void s08_aWaiterThatEndedItsFutureLeavesNothing() throws Exception {
+    default void S08_aWaiterThatEndedItsFutureLeavesNothing() throws Exception {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
         Lease held = holder.named("x").acquire();
@@ -53,7 +53,7 @@ interface WithdrawalContract extends Contract {
 
     /** The cancellation and the grant meet: whoever wins, the lock is free afterwards or the caller's. */
     @Test
-    default void s08_aCancelThatRacesWithTheGrantLeavesNothing() throws Exception {
+    default void S08_aCancelThatRacesWithTheGrantLeavesNothing() throws Exception {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
         for (int i = 0; i < RACES; i++) {
@@ -75,7 +75,7 @@ interface WithdrawalContract extends Contract {
 
     /** As with the cancel: InterruptedException and nothing held, or a lease. */
     @Test
-    default void s08_anInterruptThatRacesWithTheGrantLeavesNothing() throws Exception {
+    default void S08_anInterruptThatRacesWithTheGrantLeavesNothing() throws Exception {
         LockClient holder = bench().client();
         DistributedLock lock = bench().client().named("x");
         for (int i = 0; i < RACES; i++) {
@@ -116,7 +116,7 @@ interface WithdrawalContract extends Contract {
     }
 
     @Test
-    default void s10_anInterruptReturnsAtOnce() throws Exception {
+    default void S10_anInterruptReturnsAtOnce() throws Exception {
         LockClient holder = bench().client();
         DistributedLock lock = bench().client().named("x");
         Lease held = holder.named("x").acquire();
@@ -126,7 +126,7 @@ interface WithdrawalContract extends Contract {
     }
 
     @Test
-    default void s10_aThreadInterruptedBeforehandAsksForNothing() throws Exception {
+    default void S10_aThreadInterruptedBeforehandAsksForNothing() throws Exception {
         DistributedLock lock = bench().client().named("x");
         Thread.currentThread().interrupt();
         assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
@@ -135,7 +135,7 @@ interface WithdrawalContract extends Contract {
     }
 
     @Test
-    default void s10_aCancelReturnsAtOnce() throws Exception {
+    default void S10_aCancelReturnsAtOnce() throws Exception {
         LockClient holder = bench().client();
         DistributedLock lock = bench().client().named("x");
         Lease held = holder.named("x").acquire();

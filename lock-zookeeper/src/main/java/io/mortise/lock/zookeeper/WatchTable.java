@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 
@@ -35,13 +36,30 @@ final class WatchTable {
         listeners.computeIfAbsent(path, p -> new LinkedHashSet<>(2)).add(listener);
     }
 
-    /** Whether nobody listens to the node any more. */
-    synchronized boolean remove(String path, Listener listener) {
+    /**
+     * Listens, and sends the request that arms the watch, in one step: the removal of that watch for another listener is sent
+     * before both or not at all.
+     */
+    synchronized <T> T add(String path, Listener listener, Supplier<T> arm) {
+        add(path, listener);
+        return arm.get();
+    }
+
+    synchronized void remove(String path, Listener listener) {
+        remove(path, listener, () -> {});
+    }
+
+    /**
+     * Listens no more.
+     *
+     * @param unwatch sends the request that removes the watch; runs if nobody else listens to the node
+     */
+    synchronized void remove(String path, Listener listener, Runnable unwatch) {
         Set<Listener> onPath = listeners.get(path);
         if (onPath != null && onPath.remove(listener) && onPath.isEmpty()) {
             listeners.remove(path);
+            unwatch.run();
         }
-        return !listeners.containsKey(path);
     }
 
     /** How many nodes are listened to. */

@@ -49,7 +49,7 @@ final class ZkAdmin implements LockAdmin {
 
     private CompletionStage<List<InLine>> line(ZkCalls calls, String name) {
         String lockNode = backend.paths().lockNode(new LockName(name));
-        return children(calls, lockNode).thenCompose(children -> {
+        return calls.line(lockNode, false).thenCompose(children -> {
             CompletionStage<List<InLine>> found = CompletableFuture.completedFuture(new ArrayList<>());
             for (Contender contender : Contender.inLine(children, Optional.empty())) {
                 String path = lockNode + "/" + contender.node();
@@ -75,19 +75,12 @@ final class ZkAdmin implements LockAdmin {
                         : CompletableFuture.failedFuture(failure));
     }
 
-    private static CompletionStage<List<String>> children(ZkCalls calls, String path) {
-        return calls.children(path)
-                .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
-                        ? CompletableFuture.completedFuture(List.of())
-                        : CompletableFuture.failedFuture(failure));
-    }
-
     /** In the order of names; the cursor is the last name of the page before. */
     @Override
     public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
         return ask(
                 "list of locks",
-                calls -> children(calls, backend.paths().base()).thenCompose(nodes -> {
+                calls -> calls.line(backend.paths().base(), false).thenCompose(nodes -> {
                     TreeMap<String, String> names = new TreeMap<>();
                     for (String node : nodes) {
                         LockPaths.lockName(node)

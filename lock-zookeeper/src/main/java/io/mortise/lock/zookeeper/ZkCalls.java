@@ -4,6 +4,8 @@ package io.mortise.lock.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -72,6 +74,28 @@ record ZkCalls(ZooKeeper handle) {
                 },
                 null);
         return answer;
+    }
+
+    /** {@link #data} for its watch alone: whether the node is there, and the watch armed. */
+    CompletableFuture<Boolean> watch(String path, Watcher watcher, Runnable armed) {
+        return data(path, watcher, armed).thenApply(content -> true).exceptionallyCompose(absent(false));
+    }
+
+    /**
+     * The children of a lock node, none if it is not there.
+     *
+     * @param syncFirst makes sure that a server which was joined meanwhile has seen all that the last one had
+     */
+    CompletableFuture<List<String>> line(String lockNode, boolean syncFirst) {
+        CompletableFuture<Boolean> synced = syncFirst ? sync(lockNode) : CompletableFuture.completedFuture(true);
+        return synced.thenCombine(
+                children(lockNode).exceptionallyCompose(absent(List.of())), (ok, children) -> children);
+    }
+
+    private static <T> Function<Throwable, CompletionStage<T>> absent(T instead) {
+        return failure -> ZkFailure.is(failure, Code.NONODE)
+                ? CompletableFuture.completedFuture(instead)
+                : CompletableFuture.failedFuture(failure);
     }
 
     /** Makes a node that may be there already. */

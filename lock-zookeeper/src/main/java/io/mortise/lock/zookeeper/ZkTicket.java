@@ -109,7 +109,9 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
                     acquire() + " at " + backend.endpoints() + ": the queue changes too fast");
         }
         if (place.node().isPresent()) {
-            return list(on, !place.stands(on.connection())).thenCompose(children -> evaluate(on, children, rounds));
+            return on.calls()
+                    .line(lockNode, !place.stands(on.connection()))
+                    .thenCompose(children -> evaluate(on, children, rounds));
         }
         return place.mayExist() ? recover(on, rounds) : create(on, rounds);
     }
@@ -147,7 +149,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
 
     /** The reply to a create was lost: the node is found by the attempt id in its name, or was never made. */
     private CompletionStage<Attempt> recover(ZkSession on, int rounds) {
-        return list(on, true).thenCompose(children -> {
+        return on.calls().line(lockNode, true).thenCompose(children -> {
             Optional<String> mine = mine(children);
             if (mine.isEmpty()) {
                 place.notCreated();
@@ -165,18 +167,6 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
                 .filter(child -> child.startsWith(prefix))
                 .map(child -> lockNode + "/" + child)
                 .findFirst();
-    }
-
-    /** A sync before the list makes sure that a server which was joined meanwhile has seen all that the last one had. */
-    private CompletionStage<List<String>> list(ZkSession on, boolean syncFirst) {
-        CompletionStage<Boolean> synced =
-                syncFirst ? on.calls().sync(lockNode) : CompletableFuture.completedFuture(true);
-        CompletionStage<List<String>> listed = on.calls()
-                .children(lockNode)
-                .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
-                        ? CompletableFuture.completedFuture(List.of())
-                        : CompletableFuture.failedFuture(failure));
-        return synced.thenCombine(listed, (ok, children) -> children);
     }
 
     private CompletionStage<Attempt> evaluate(ZkSession on, List<String> children, int rounds) {
@@ -201,11 +191,11 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     private CompletionStage<Attempt> watch(ZkSession on, String before, boolean onlyOne, int rounds) {
         forgetAheadUnless(on, before);
         place.standBehind(before, onlyOne);
-        on.watches().add(before, this);
-        CompletableFuture<Boolean> aheadThere = there(on, before, () -> place.aheadArmed(before, on.connection()));
+        CompletableFuture<Boolean> aheadThere = on.watches()
+                .add(before, this, () -> on.calls().watch(before, on, () -> place.aheadArmed(before, on.connection())));
         CompletableFuture<Boolean> ownThere = place.ownStands(on.connection())
                 ? CompletableFuture.completedFuture(true)
-                : there(on, place.ownNode(), () -> place.ownArmed(on.connection()));
+                : on.calls().watch(place.ownNode(), on, () -> place.ownArmed(on.connection()));
         return aheadThere
                 .thenCombine(ownThere, (aheadIs, ownIs) -> {
                     if (!ownIs) {
@@ -221,15 +211,6 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
                 .thenCompose(next -> next);
     }
 
-    private static CompletableFuture<Boolean> there(ZkSession on, String path, Runnable armed) {
-        return on.calls()
-                .data(path, on, armed)
-                .thenApply(content -> true)
-                .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
-                        ? CompletableFuture.completedFuture(false)
-                        : CompletableFuture.failedFuture(failure));
-    }
-
     private Attempt grant(ZkSession on) {
         long token = place.grant();
         // Nobody is ahead any more, so that watch has fired or will: nothing to remove on the server.
@@ -242,7 +223,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
 
     private void armOwn(ZkSession on) {
         String own = place.ownNode();
-        there(on, own, () -> place.ownArmed(on.connection())).thenAccept(ownIs -> {
+        on.calls().watch(own, on, () -> place.ownArmed(on.connection())).thenAccept(ownIs -> {
             if (!ownIs) {
                 deleted(own);
             }
@@ -313,7 +294,8 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         }
         CompletionStage<Boolean> deleted = own.isPresent()
                 ? on.calls().delete(own.get())
-                : list(on, true)
+                : on.calls()
+                        .line(lockNode, true)
                         .thenCompose(children -> mine(children)
                                 .map(found -> on.calls().delete(found))
                                 .orElseGet(() -> CompletableFuture.completedFuture(false)));
@@ -349,9 +331,11 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     /** Drops the watch on the node ahead, on the server too, unless it fired or another waiter needs it. */
     private void forgetAheadUnless(ZkSession on, @Nullable String stays) {
         place.leaveAhead(stays).ifPresent(before -> {
-            if (on.watches().remove(before, this) && !on.isOver()) {
-                on.calls().removeWatch(before, on, on.owned());
-            }
+            on.watches().remove(before, this, () -> {
+                if (!on.isOver()) {
+                    on.calls().removeWatch(before, on, on.owned());
+                }
+            });
         });
     }
 

@@ -57,13 +57,6 @@ final class ZkTests {
         });
     }
 
-    /** A plain ZooKeeper client, which sees and does what an operator could. */
-    static ZooKeeper operator(String connectString) throws Exception {
-        ZooKeeper operator = new ZooKeeper(connectString, 20_000, event -> {});
-        Await.until("the operator is connected", SOON, () -> operator.getState().isConnected());
-        return operator;
-    }
-
     /** The paths of those who stand in line for a lock, the holder first, as of now. */
     static List<String> line(ZooKeeper operator, String lock) {
         String node = lockNode(lock);
@@ -104,7 +97,7 @@ final class ZkTests {
         return sent;
     }
 
-    /** A handle of a plain client, connected. */
+    /** A plain client, connected: sees and does what an operator could. */
     static ZooKeeper connect(String connectString) throws Exception {
         CountDownLatch connected = new CountDownLatch(1);
         ZooKeeper handle = new ZooKeeper(connectString, 20_000, event -> {

@@ -56,7 +56,7 @@ class ZooKeeperAmbiguityTest {
     @BeforeEach
     void start() throws Exception {
         server = ZooKeeperTestServer.start();
-        operator = ZkTests.operator(server.connectString());
+        operator = ZkTests.connect(server.connectString());
         other = ZkTests.client(server.connectString(), SESSION);
     }
 

@@ -68,7 +68,7 @@ class ZooKeeperChaosTest {
     @BeforeEach
     void start() throws Exception {
         server = ZooKeeperTestServer.start();
-        operator = ZkTests.operator(server.connectString());
+        operator = ZkTests.connect(server.connectString());
         for (int i = 0; i < CLIENTS; i++) {
             TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port());
             proxies.add(proxy);

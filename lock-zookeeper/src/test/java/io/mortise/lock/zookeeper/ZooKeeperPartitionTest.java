@@ -30,7 +30,7 @@ class ZooKeeperPartitionTest {
                 TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port());
                 LockClient cutOff = ZkTests.client(proxy.address(), SESSION);
                 LockClient other = ZkTests.client(server.connectString(), SESSION);
-                ZooKeeper operator = ZkTests.operator(server.connectString())) {
+                ZooKeeper operator = ZkTests.connect(server.connectString())) {
             lossComesFirst(cutOff, other, operator, "black hole", proxy::blackHole, Duration.ofMillis(200));
         }
     }
@@ -44,7 +44,7 @@ class ZooKeeperPartitionTest {
             int majority = (leader + 2) % ZooKeeperTestEnsemble.SIZE;
             try (LockClient cutOff = ZkTests.client(ensemble.connectString(follower), SESSION);
                     LockClient other = ZkTests.client(ensemble.connectString(majority), SESSION);
-                    ZooKeeper operator = ZkTests.operator(ensemble.connectString(majority))) {
+                    ZooKeeper operator = ZkTests.connect(ensemble.connectString(majority))) {
                 lossComesFirst(cutOff, other, operator, "isolated follower", () -> ensemble.isolate(follower), TICK);
                 ensemble.heal();
             }

@@ -103,7 +103,7 @@ class ZooKeeperProviderTest {
                 "zookeeper://h?sessionTimeout=999ms            | sessionTimeout is PT0.999S, must be from PT1S to PT1H",
                 "zookeeper://h?sessionTimeout=61m              | sessionTimeout is PT1H1M, must be from PT1S to PT1H",
                 "zookeeper://h?sessionTimeout=fast             | sessionTimeout=fast must be a duration",
-                "zookeeper://h?sessionTimeout=-PT5S            | sessionTimeout is PT-5S, must be from PT1S to PT1H",
+                "zookeeper://h?sessionTimeout=-PT5S            | sessionTimeout=-PT5S must be zero or more",
                 "zookeeper://h?chroot=apps                     | chroot is \"apps\", must be a path",
                 "zookeeper://h?chroot=/                        | chroot is \"/\", must be a path",
                 "zookeeper://h?chroot=/a//b                    | /a//b",

@@ -41,7 +41,7 @@ class ZooKeeperReconnectTest {
                 ZkTests.options(proxy.address(), SESSION),
                 ClientOptions.defaults().requestTimeout(REQUEST));
         other = ZkTests.client(server.connectString(), SESSION);
-        operator = ZkTests.operator(server.connectString());
+        operator = ZkTests.connect(server.connectString());
     }
 
     @AfterEach

@@ -36,7 +36,7 @@ class ZooKeeperSessionTest {
     @BeforeEach
     void start() throws Exception {
         server = ZooKeeperTestServer.start();
-        operator = ZkTests.operator(server.connectString());
+        operator = ZkTests.connect(server.connectString());
         proxy = TcpProxy.to("127.0.0.1", server.port());
         client = ZkTests.client(proxy.address(), SESSION);
         other = ZkTests.client(server.connectString(), SESSION);
