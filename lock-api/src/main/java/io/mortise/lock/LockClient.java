@@ -29,7 +29,8 @@ public interface LockClient extends AutoCloseable {
     /**
      * Ends the client (S16): from the call on no lease is delivered, waiters fail with {@link ClientClosedException},
      * held leases are released and their holders told {@link LossReason.Kind#CLIENT_CLOSED}. Waits at most about one
-     * request timeout for the store; what could not be withdrawn is logged with the time by which the store drops it.
+     * request timeout for the withdrawals, and as long again for the connection to end; what could not be withdrawn is
+     * logged with the time by which the store drops it.
      * Idempotent, never throws; an interrupt ends the wait and the flag is kept.
      */
     @Override

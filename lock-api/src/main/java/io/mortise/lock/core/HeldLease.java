@@ -269,6 +269,10 @@ final class HeldLease implements Lease, Liveness.Listener {
         return selfWaitWarned.compareAndSet(false, true);
     }
 
+    boolean selfWaitWarned() {
+        return selfWaitWarned.get();
+    }
+
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         return ticket.unwrap(type);

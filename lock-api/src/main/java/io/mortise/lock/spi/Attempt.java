@@ -21,6 +21,9 @@ public sealed interface Attempt {
      */
     record Waiting(Duration retryAfter) implements Attempt {}
 
-    /** The place in the queue is gone, and nothing of the ticket is left: the core enqueues anew. */
+    /**
+     * The place in the queue is gone: the core enqueues anew and forgets the ticket, without {@link Ticket#end()}. The backend
+     * has made sure that nothing of it is left, or settles it.
+     */
     record Displaced(String why) implements Attempt {}
 }

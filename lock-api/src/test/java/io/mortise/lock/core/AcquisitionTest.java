@@ -178,6 +178,21 @@ class AcquisitionTest {
     }
 
     @Test
+    void S04_waitingALeaseLongForOneselfIsWarnedOfOnce() {
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        tickets.get(0).last().complete(granted(LEASE.multipliedBy(10)));
+        HeldLease held = (HeldLease) first.join();
+        CompletableFuture<Lease> second = client.named("x").acquireAsync();
+        tickets.get(1).last().complete(new Attempt.Waiting(LEASE.multipliedBy(5)));
+        clock.advance(LEASE.minusMillis(1));
+        assertThat(held.selfWaitWarned()).isFalse();
+        clock.advance(Duration.ofMillis(1));
+        assertThat(held.selfWaitWarned()).isTrue();
+        assertThat(held.warnOnce()).as("a second warning").isFalse();
+        assertThat(second).isNotDone();
+    }
+
+    @Test
     void S16_closeWaitsForAnAttemptInFlightAndSendsNothingNew() {
         CompletableFuture<Lease> first = client.named("x").acquireAsync();
         CompletableFuture<Lease> second = client.named("x").acquireAsync();
