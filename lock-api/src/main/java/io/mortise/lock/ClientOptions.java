@@ -43,7 +43,10 @@ public final class ClientOptions {
                 connectTimeout, DurationLimits.positive("requestTimeout", timeout), unavailableAfter, callbackExecutor);
     }
 
-    /** An unbounded wait fails after so long without contact (S15). Default: the lease duration, or the session's. */
+    /**
+     * An unbounded wait fails when its requests have had no answer for so long, counted from the first of them (S15).
+     * Default: the lease duration, or the session's.
+     */
     public ClientOptions unavailableAfter(Duration timeout) {
         return new ClientOptions(
                 connectTimeout,

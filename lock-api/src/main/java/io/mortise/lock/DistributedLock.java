@@ -64,7 +64,8 @@ public interface DistributedLock {
     /**
      * Acquires, runs the body on the callback executor, and releases when the stage that it returns ends. Ending the
      * returned future early withdraws a request that still waits; a body that has started keeps its lease until its
-     * stage ends. Fails with {@link LeaseLostException} if the stage ended well but the lease was lost meanwhile.
+     * stage ends. A body that blocks its thread keeps a thread of the executor, and with it other notices, waiting. Fails
+     * with {@link LeaseLostException} if the stage ended well but the lease was lost meanwhile.
      */
     <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body);
 

@@ -9,8 +9,6 @@ import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -114,7 +112,7 @@ final class Acquisition {
         if (client.isClosing()) {
             return; // closing() comes to each
         }
-        if (storeSilent && patience.storeGone()) {
+        if (storeSilent && patience.storeGoneForTheOneBefore()) {
             BackendUnavailableException silent;
             synchronized (this) {
                 silent = progress.unavailable();
@@ -156,37 +154,42 @@ final class Acquisition {
             woken = false;
             retry = cancel(retry);
             asked = place;
+            progress.asking(client.clock.nanoTime());
         }
-        if (asked == null) {
-            asked = new Place(
-                    this,
-                    client.backend(),
-                    new Request(name, Ids.attempt(), leaseDuration, patience.mayWait(), options.metadata()));
-            synchronized (this) {
-                place = asked;
-            }
-        }
-        Place mine = asked;
-        CompletionStage<Attempt> stage;
+        // Whatever a backend throws or forgets to answer becomes a failure of this attempt: nobody may be left waiting.
         try {
-            stage = mine.ticket().attempt();
-        } catch (RuntimeException e) {
-            stage = CompletableFuture.failedFuture(e);
+            Place mine = asked != null ? asked : newPlace();
+            mine.ticket().attempt().whenComplete((attempt, failure) -> answered(mine, attempt, failure));
+        } catch (RuntimeException | Error e) {
+            proceed(progress -> progress.failed(e), false);
         }
-        stage.whenComplete((attempt, failure) -> {
-            if (failure != null) {
-                proceed(progress -> progress.failed(failure), false);
-            } else if (attempt instanceof Attempt.Granted granted) {
-                granted(mine, granted);
-            } else if (attempt instanceof Attempt.Waiting waiting) {
-                client.contact.made();
-                watchSelfWait();
-                proceed(progress -> progress.busy(waiting.retryAfter()), false);
-            } else {
-                String why = ((Attempt.Displaced) attempt).why();
-                proceed(progress -> progress.displaced(why), true);
-            }
-        });
+    }
+
+    private Place newPlace() {
+        Place made = new Place(
+                this,
+                client.backend(),
+                new Request(name, Ids.attempt(), leaseDuration, patience.mayWait(), options.metadata()));
+        synchronized (this) {
+            place = made;
+        }
+        return made;
+    }
+
+    private void answered(Place from, @Nullable Attempt attempt, @Nullable Throwable failure) {
+        if (failure != null) {
+            proceed(progress -> progress.failed(failure), false);
+        } else if (attempt instanceof Attempt.Granted granted) {
+            granted(from, granted);
+        } else if (attempt instanceof Attempt.Waiting waiting) {
+            client.contact.made();
+            watchSelfWait();
+            proceed(progress -> progress.busy(waiting.retryAfter()), false);
+        } else if (attempt instanceof Attempt.Displaced displaced) {
+            proceed(progress -> progress.displaced(displaced.why()), true);
+        } else {
+            proceed(progress -> progress.failed(new IllegalStateException("it answered null to an attempt")), false);
+        }
     }
 
     private void granted(Place from, Attempt.Granted granted) {
@@ -204,9 +207,12 @@ final class Acquisition {
             }
         }
         if (delivered) {
-            leaveLine(false);
-            client.leave(this);
-            sink.accept(new Outcome.Leased(lease));
+            try {
+                sink.accept(new Outcome.Leased(lease));
+            } finally {
+                client.leave(this);
+                leaveLine(false);
+            }
             return;
         }
         // Gone before it could be collected: a new place, never a lease that is lost already. It counts as asking until
@@ -238,7 +244,7 @@ final class Acquisition {
         if (ends) {
             end(client.isClosing() ? closed() : next.outcome());
         } else if (now) {
-            ask();
+            Relay.run(this::ask);
         }
     }
 
@@ -292,20 +298,20 @@ final class Acquisition {
         if (told == null) {
             return false;
         }
-        leaveLine(told instanceof Outcome.Failed failed && failed.cause() instanceof BackendUnavailableException);
-        if (!(told instanceof Outcome.Withdrawn)) {
-            sink.accept(told);
+        try {
+            if (!(told instanceof Outcome.Withdrawn)) {
+                sink.accept(told);
+            }
+        } finally {
+            leaveLine(told instanceof Outcome.Failed failed && failed.cause() instanceof BackendUnavailableException);
         }
         return true;
     }
 
     private void leaveLine(boolean storeSilent) {
         Acquisition first = client.queues.leave(name, this);
-        if (first != null && storeSilent) {
-            // By way of the timer: thousands that give up one after the other must not do it on one stack.
-            client.clock.schedule(Duration.ZERO, () -> first.turn(true));
-        } else if (first != null) {
-            first.turn(false);
+        if (first != null) {
+            Relay.run(() -> first.turn(storeSilent));
         }
     }
 

@@ -4,7 +4,6 @@ package io.mortise.lock.core;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadPoolExecutor;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,11 +12,10 @@ final class Callbacks implements Executor {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
 
     private final Executor executor;
-    private final @Nullable ThreadPoolExecutor owned;
+    private final ThreadPoolExecutor own = Threads.callbacks(); // it has no thread until it is used
 
     Callbacks(Optional<Executor> supplied) {
-        owned = supplied.isPresent() ? null : Threads.callbacks();
-        executor = owned == null ? supplied.orElseThrow() : owned;
+        executor = supplied.orElse(own);
     }
 
     @Override
@@ -31,16 +29,14 @@ final class Callbacks implements Executor {
         };
         try {
             executor.execute(safe);
-        } catch (RuntimeException e) {
-            log.warn("event=callback-rejected using=own-thread cause=\"{}\"", e.toString());
-            Threads.daemon("mortise-callback-rejected").newThread(safe).start();
+        } catch (RuntimeException | Error e) {
+            log.warn("event=callback-rejected using=own-threads cause=\"{}\"", e.toString());
+            own.execute(safe);
         }
     }
 
     /** What was handed over still runs; the threads end after it. */
     void close() {
-        if (owned != null) {
-            owned.shutdown();
-        }
+        own.shutdown();
     }
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** When the store last answered anything, renewals included (S15). */
 final class Contact {
     private final LockClock clock;
     private volatile long last;
+
+    @GuardedBy("this")
+    private @Nullable Long failingSince;
 
     /** Opening the backend was the first contact. */
     Contact(LockClock clock) {
@@ -15,8 +20,21 @@ final class Contact {
         this.last = clock.nanoTime();
     }
 
-    void made() {
+    synchronized void made() {
         last = clock.nanoTime();
+        failingSince = null;
+    }
+
+    /** A request that was sent then has had no answer. */
+    synchronized void failed(long sent) {
+        if (failingSince == null) {
+            failingSince = sent - last > 0 ? sent : last;
+        }
+    }
+
+    /** For how long requests have had no answer; zero while they have. Not the time in which nobody asked. */
+    synchronized Duration failing() {
+        return failingSince == null ? Duration.ZERO : Duration.ofNanos(clock.nanoTime() - failingSince);
     }
 
     Duration since() {

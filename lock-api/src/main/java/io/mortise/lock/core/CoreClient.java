@@ -188,7 +188,10 @@ public final class CoreClient implements LockClient {
     void end(LockName name, Ticket ticket, Duration lease, Settlement.Listener<Boolean> listener) {
         long until = clock.nanoTime() + lease.toNanos();
         settlements.begin(new Settlement<Boolean>(
-                "withdrawal from lock \"" + name + "\"", ticket::end, until, new Settlement.Listener<Boolean>() {
+                "withdrawal from lock \"" + name.escaped() + "\"",
+                ticket::end,
+                until,
+                new Settlement.Listener<Boolean>() {
                     @Override
                     public void settled(Boolean wasThere, boolean firstTry) {
                         contact.made();
@@ -229,7 +232,7 @@ public final class CoreClient implements LockClient {
     /** Tells waiters and holders, and begins to withdraw what they have; completes when that is done or its time is over. */
     CompletableFuture<Void> beginClose() {
         if (closing.compareAndSet(false, true)) {
-            List.copyOf(acquisitions).forEach(Acquisition::closing);
+            List.copyOf(acquisitions).forEach(acquisition -> quietly(acquisition::closing));
             holders.close(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
             LockClock.Timer bound = clock.schedule(options.requestTimeout(), () -> closed.complete(null));
             closed.thenRun(bound::cancel);
@@ -237,6 +240,15 @@ public final class CoreClient implements LockClient {
             checkDrained();
         }
         return closed;
+    }
+
+    /** One that fails must not keep the others from ending. */
+    static void quietly(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            log.error("event=close-step-failed", e);
+        }
     }
 
     /** The end, whatever is still open. Once. */
@@ -256,10 +268,11 @@ public final class CoreClient implements LockClient {
         keeper.stop();
         try {
             backend().close();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.warn("event=backend-close-failed", e);
+        } finally {
+            stopThreads();
         }
-        stopThreads();
     }
 
     private void stopThreads() {

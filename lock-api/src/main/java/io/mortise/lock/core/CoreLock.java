@@ -70,29 +70,12 @@ final class CoreLock implements DistributedLock {
     }
 
     private <T> CompletableFuture<T> async(@Nullable Duration maxWait, Function<Optional<Lease>, T> result) {
-        CompletableFuture<T> future = new CompletableFuture<>();
-        withdrawIfEnded(
-                future,
-                client.begin(
-                        name,
-                        options,
-                        maxWait,
-                        outcome -> client.callbacks.execute(() -> {
-                            try {
-                                Optional<Lease> lease = leaseOf(outcome);
-                                if (!future.complete(result.apply(lease))) {
-                                    lease.ifPresent(
-                                            Lease::releaseAsync); // ended by the caller while the grant was on its way
-                                }
-                            } catch (RuntimeException e) {
-                                future.completeExceptionally(e);
-                            }
-                        })));
-        return future;
-    }
-
-    private static void withdrawIfEnded(CompletableFuture<?> future, Acquisition acquisition) {
-        future.whenComplete((value, failure) -> acquisition.withdraw());
+        return new Delivery<T>(client, name, options, maxWait).begin((outcome, future) -> {
+            Optional<Lease> lease = leaseOf(outcome);
+            if (!future.complete(result.apply(lease))) {
+                lease.ifPresent(Lease::releaseAsync); // ended by the caller while the grant was on its way
+            }
+        });
     }
 
     @Override
@@ -142,33 +125,17 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
-        CompletableFuture<T> future = new CompletableFuture<>();
-        withdrawIfEnded(
-                future,
-                client.begin(
-                        name,
-                        options,
-                        null,
-                        outcome -> client.callbacks.execute(() -> {
-                            try {
-                                Lease lease = leaseOf(outcome).orElseThrow();
-                                if (future.isDone()) {
-                                    lease.releaseAsync();
-                                } else {
-                                    runAsync(lease, body, future);
-                                }
-                            } catch (RuntimeException e) {
-                                future.completeExceptionally(e);
-                            }
-                        })));
-        return future;
+        return new Delivery<T>(client, name, options, null)
+                .begin((outcome, future) -> runAsync(leaseOf(outcome).orElseThrow(), body, future));
     }
 
     private static <T> void runAsync(
             Lease lease, Function<? super Lease, ? extends CompletionStage<T>> body, CompletableFuture<T> future) {
         CompletionStage<T> stage;
         try {
-            stage = Objects.requireNonNull(body.apply(lease), "the body returned no stage");
+            // By way of a future of ours: a stage of the application's own making may throw at what hangs on it.
+            stage = Objects.requireNonNull(body.apply(lease), "the body returned no stage")
+                    .toCompletableFuture();
         } catch (Throwable e) {
             stage = CompletableFuture.failedFuture(e);
         }

@@ -13,6 +13,7 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -82,7 +83,7 @@ final class HeldLease implements Lease, Liveness.Listener {
             stopWatching(); // a loss meanwhile may have undone only half of what was begun here
             return false;
         }
-        log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
+        log.debug("event=granted lock=\"{}\" owner={} token={}", name.escaped(), ownerId, token);
         return true;
     }
 
@@ -148,14 +149,17 @@ final class HeldLease implements Lease, Liveness.Listener {
         return end.get() != null;
     }
 
-    /** Nanoseconds until the deadline or the end of the maximum hold, whichever comes first. */
+    /** Nanoseconds until the deadline or the end of the maximum hold, whichever comes first; zero only for good. */
     private long left() {
-        if (!liveness.isValid()) {
-            return 0;
+        while (liveness.isValid()) {
+            long now = client.clock.nanoTime();
+            long untilDeadline = liveness.validUntil() - now;
+            if (untilDeadline > 0) {
+                return holdUntil == null ? untilDeadline : Math.max(0, Math.min(untilDeadline, holdUntil - now));
+            }
+            // Past the deadline as read: isValid() knows whether a renewal that is being counted moves it.
         }
-        long now = client.clock.nanoTime();
-        long untilDeadline = liveness.validUntil() - now;
-        return holdUntil == null ? untilDeadline : Math.min(untilDeadline, holdUntil - now);
+        return 0;
     }
 
     @Override
@@ -165,10 +169,19 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     @Override
     public void onExpiring(Duration before, Runnable callback) {
+        Objects.requireNonNull(callback, "callback");
         if (before.isNegative() || before.isZero()) {
             throw new IllegalArgumentException("before is " + before + ", must be more than zero");
         }
-        ExpiryNotice notice = new ExpiryNotice(this, client.clock, before, () -> client.callbacks.execute(callback));
+        ExpiryNotice notice = new ExpiryNotice(
+                this,
+                client.clock,
+                before,
+                () -> client.callbacks.execute(() -> {
+                    if (!isOver()) { // it may have been released while the executor was busy
+                        callback.run();
+                    }
+                }));
         notices.add(notice);
         notice.check();
     }
@@ -183,11 +196,11 @@ final class HeldLease implements Lease, Liveness.Listener {
         if (!end.compareAndSet(null, new End(reason))) {
             return;
         }
-        log.warn("event=lost lock=\"{}\" owner={} token={} reason=\"{}\"", name, ownerId, token, reason);
+        log.warn("event=lost lock=\"{}\" owner={} token={} reason=\"{}\"", name.escaped(), ownerId, token, reason);
         stopWatching();
         released.complete(ReleaseOutcome.LOST);
-        client.callbacks.execute(() -> lost.complete(reason));
         client.withdraw(name, ticket, leaseDuration);
+        client.callbacks.execute(() -> lost.complete(reason));
     }
 
     @Override
@@ -213,7 +226,7 @@ final class HeldLease implements Lease, Liveness.Listener {
             return;
         }
         stopWatching();
-        log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
+        log.debug("event=releasing lock=\"{}\" owner={} token={}", name.escaped(), ownerId, token);
         LockClock.Timer bound =
                 client.clock.schedule(client.options.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
         released.thenRun(bound::cancel);
@@ -244,7 +257,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     private void checkDeadlines() {
         if (!liveness.checkDeadline()) {
             liveness.reason().ifPresent(this::lost); // another thread may be about to tell us
-        } else if (left() <= 0) {
+        } else if (holdUntil != null && holdUntil - client.clock.nanoTime() <= 0) {
             lost(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
         }
     }
@@ -282,7 +295,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     public void close() {
         ReleaseOutcome outcome = release();
         if (outcome != ReleaseOutcome.RELEASED) {
-            log.warn("event=close-not-released lock=\"{}\" owner={} outcome={}", name, ownerId, outcome);
+            log.warn("event=close-not-released lock=\"{}\" owner={} outcome={}", name.escaped(), ownerId, outcome);
         }
     }
 

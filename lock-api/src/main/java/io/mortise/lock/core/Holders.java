@@ -37,7 +37,7 @@ final class Holders {
             if (holder.lockName().equals(name.value()) && holder.warnOnce()) {
                 log.warn(
                         "event=self-wait lock=\"{}\" holder={} waiter={} hint=\"this process waits for a lock that it holds itself\"",
-                        name,
+                        name.escaped(),
                         holder.ownerId(),
                         waiter);
             }
@@ -47,6 +47,6 @@ final class Holders {
     /** Tells all holders, and refuses new ones. */
     void close(LossReason reason) {
         closed = true;
-        List.copyOf(held).forEach(lease -> lease.lost(reason));
+        List.copyOf(held).forEach(lease -> CoreClient.quietly(() -> lease.lost(reason)));
     }
 }

@@ -44,7 +44,7 @@ final class LocalQueues {
     void wakeFirst(LockName name) {
         Acquisition first = first(name);
         if (first != null) {
-            first.hint();
+            Relay.run(first::hint);
         }
     }
 

@@ -34,30 +34,56 @@ record Patience(
         return (mayWait() ? maxWait : requestTimeout).minus(waited());
     }
 
-    /** An unbounded wait has been without contact for too long. */
-    boolean storeGone() {
-        return maxWait == null && outage().compareTo(unavailableAfter) >= 0;
+    /** An unbounded wait, and no answer for too long. */
+    boolean storeGone(long failingSince) {
+        return maxWait == null && outage(failingSince).compareTo(unavailableAfter) >= 0;
     }
 
-    /** The pause before the next try, shortened so that {@link #storeGone} is noticed in time. */
-    Duration pause(Duration backoff) {
-        Duration left = unavailableAfter.minus(outage());
+    /** It has waited that long itself, behind one whose attempts had no answer for that long. */
+    boolean storeGoneForTheOneBefore() {
+        return storeGone(started);
+    }
+
+    /** The pause after a failure, shortened so that {@link #storeGone} is noticed in time. */
+    Duration pauseAfterFailure(Duration backoff, long failingSince) {
+        Duration left = unavailableAfter.minus(outage(failingSince));
         return maxWait == null && left.compareTo(backoff) < 0 ? left : backoff;
+    }
+
+    /**
+     * How long there has been no answer: to its own attempts, since the first of them was sent, or to anything that this
+     * client asked while it waited. Time in which nobody asked does not count.
+     */
+    private Duration outage(long failingSince) {
+        Duration own = since(failingSince);
+        Duration clients = contact.failing().compareTo(waited()) < 0 ? contact.failing() : waited();
+        return own.compareTo(clients) > 0 ? own : clients;
+    }
+
+    /**
+     * The pause after "busy". A bounded wait asks again before that answer is too old to be believed: a healthy store must not
+     * look silent because nobody asked it.
+     */
+    Duration pauseAfterBusy(Duration jittered) {
+        Duration longest = freshness().multipliedBy(7).dividedBy(10);
+        return maxWait != null && longest.compareTo(jittered) < 0 ? longest : jittered;
     }
 
     /** "Busy" is believed only while the last contact is younger than one request timeout or renewal period. */
     boolean busyIsFresh() {
-        Duration renewal = leaseDuration.dividedBy(3);
-        return contact.within(requestTimeout.compareTo(renewal) > 0 ? requestTimeout : renewal);
+        return contact.within(freshness());
     }
 
-    /** Without contact for so long, as far as this acquisition has seen it. */
-    private Duration outage() {
-        Duration silent = contact.since();
-        return waited().compareTo(silent) < 0 ? waited() : silent;
+    private Duration freshness() {
+        Duration renewal = leaseDuration.dividedBy(3);
+        return requestTimeout.compareTo(renewal) > 0 ? requestTimeout : renewal;
+    }
+
+    private Duration since(long then) {
+        return Duration.ofNanos(clock.nanoTime() - then);
     }
 
     private Duration waited() {
-        return Duration.ofNanos(clock.nanoTime() - started);
+        return since(started);
     }
 }

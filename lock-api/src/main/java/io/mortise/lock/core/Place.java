@@ -45,7 +45,7 @@ final class Place implements Waiter {
     public void lost(LossReason reason) {
         HeldLease told;
         synchronized (this) {
-            lost = reason;
+            lost = lost == null ? reason : lost;
             told = lease;
         }
         if (told != null) {

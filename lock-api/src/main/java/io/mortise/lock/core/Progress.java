@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What the answers to one acquisition so far mean, and what to do next. Decides, does nothing; its acquisition guards it. */
 final class Progress {
+    /** A backend that asks for no pause at all must not make a loop. */
+    private static final Duration SHORTEST_RETRY = Duration.ofMillis(1);
+
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
 
@@ -25,6 +28,11 @@ final class Progress {
     private boolean busy;
 
     private boolean displaced;
+
+    /** When the first of the attempts was sent that have had no answer since the last one had. */
+    private @Nullable Long failingSince;
+
+    private long sent;
     private @Nullable LockException trouble;
 
     /** What follows an answer: this outcome, or another attempt after the pause. */
@@ -52,11 +60,21 @@ final class Progress {
         busy = true;
     }
 
+    /** An attempt is sent now. */
+    void asking(long now) {
+        sent = now;
+    }
+
     Next busy(Duration retryAfter) {
         busy = true;
         displaced = false;
+        failingSince = null;
         backoff.reset();
-        return patience.mayWait() ? Next.ask(Backoff.jittered(retryAfter, random)) : Next.end(new Outcome.Busy());
+        if (!patience.mayWait()) {
+            return Next.end(new Outcome.Busy());
+        }
+        Duration pause = retryAfter.compareTo(SHORTEST_RETRY) > 0 ? retryAfter : SHORTEST_RETRY;
+        return Next.ask(patience.pauseAfterBusy(Backoff.jittered(pause, random)));
     }
 
     /** A new place at once; twice in a row, not in a tight loop. */
@@ -68,9 +86,7 @@ final class Progress {
         if (!again) {
             return Next.ask(Duration.ZERO);
         }
-        return !patience.mayWait() || patience.storeGone()
-                ? Next.end(new Outcome.Failed(unavailable()))
-                : Next.ask(patience.pause(backoff.next()));
+        return afterFailure();
     }
 
     Next failed(Throwable failure) {
@@ -80,9 +96,16 @@ final class Progress {
         if (!(cause instanceof BackendUnavailableException)) {
             return Next.end(new Outcome.Failed(cause));
         }
-        return !patience.mayWait() || patience.storeGone()
+        return afterFailure();
+    }
+
+    private Next afterFailure() {
+        long since = failingSince == null ? sent : failingSince;
+        failingSince = since;
+        contact.failed(sent);
+        return !patience.mayWait() || patience.storeGone(since)
                 ? Next.end(new Outcome.Failed(unavailable()))
-                : Next.ask(patience.pause(backoff.next()));
+                : Next.ask(patience.pauseAfterFailure(backoff.next(), since));
     }
 
     /** "Busy" only if that is what the store said last, and not long ago (S15). */

@@ -2,6 +2,7 @@
 package io.mortise.lock.core;
 
 import io.mortise.lock.spi.LockClock;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -53,16 +54,19 @@ final class Settlement<T> {
         boolean firstTry = tries++ == 0;
         CompletionStage<? extends T> stage;
         try {
-            stage = cleanup.get();
-        } catch (RuntimeException e) {
+            stage = Objects.requireNonNull(cleanup.get(), "it answered no stage");
+        } catch (RuntimeException | Error e) {
             stage = CompletableFuture.failedFuture(e);
         }
         stage.whenComplete((answer, failure) -> {
             if (failure != null) {
                 failed.accept(failure);
             } else if (over.compareAndSet(false, true)) {
-                listener.settled(answer, firstTry);
-                done.run();
+                try {
+                    listener.settled(answer, firstTry);
+                } finally {
+                    done.run();
+                }
             }
         });
     }

@@ -46,8 +46,11 @@ final class Settlements {
             long left = settlement.until() - clock.nanoTime();
             if (left <= 0) {
                 log.warn("event=settlement-given-up what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
-                settlement.giveUp(failure);
-                close(settlement);
+                try {
+                    settlement.giveUp(failure);
+                } finally {
+                    close(settlement);
+                }
             } else {
                 log.debug("event=settlement-retry what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
                 Duration pause = Duration.ofNanos(Math.min(left, backoff.next().toNanos()));

@@ -2,6 +2,7 @@
 package io.mortise.lock.spi;
 
 import java.time.Duration;
+import java.util.Objects;
 
 /** What the store said to an attempt. */
 public sealed interface Attempt {
@@ -11,7 +12,11 @@ public sealed interface Attempt {
      * @param token the fencing token, more than that of any grant of this name before
      * @param liveness what the grant's deadline hangs on
      */
-    record Granted(long token, Liveness liveness) implements Attempt {}
+    record Granted(long token, Liveness liveness) implements Attempt {
+        public Granted {
+            Objects.requireNonNull(liveness, "liveness");
+        }
+    }
 
     /**
      * Somebody else holds it.
@@ -19,11 +24,19 @@ public sealed interface Attempt {
      * @param retryAfter ask again on {@link Waiter#wake()}, at the latest after this; the core adds up to a fifth of it as
      *     jitter
      */
-    record Waiting(Duration retryAfter) implements Attempt {}
+    record Waiting(Duration retryAfter) implements Attempt {
+        public Waiting {
+            Objects.requireNonNull(retryAfter, "retryAfter");
+        }
+    }
 
     /**
      * The place in the queue is gone: the core enqueues anew and forgets the ticket, without {@link Ticket#end()}. The backend
      * has made sure that nothing of it is left, or settles it.
      */
-    record Displaced(String why) implements Attempt {}
+    record Displaced(String why) implements Attempt {
+        public Displaced {
+            Objects.requireNonNull(why, "why");
+        }
+    }
 }

@@ -9,12 +9,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the deadline of a grant hangs on: one per session, or one per grant. A backend subclasses it to hang a key on, and
  * answers renewals through it. Thread-safe. Lost once, lost for ever (S6).
  */
 public class Liveness {
+    private static final Logger log = LoggerFactory.getLogger(Liveness.class);
+
     private final LockClock clock;
     private final Duration renewEvery;
     private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
@@ -54,7 +58,7 @@ public class Liveness {
         return checkDeadline();
     }
 
-    /** It is gone; the first reason wins, and every lease on it is told before this returns. */
+    /** It is gone; the first reason wins, and every lease on it is told. */
     public final void lost(LossReason reason) {
         List<Listener> told;
         synchronized (listeners) {
@@ -65,7 +69,14 @@ public class Liveness {
             told = new ArrayList<>(listeners);
             listeners.clear();
         }
-        told.forEach(listener -> listener.lost(reason));
+        for (Listener listener : told) {
+            try {
+                listener.lost(reason);
+            } catch (RuntimeException | Error e) {
+                log.error(
+                        "event=loss-notice-failed reason=\"{}\"", reason, e); // the others must hear of it all the same
+            }
+        }
         onLost(reason);
     }
 

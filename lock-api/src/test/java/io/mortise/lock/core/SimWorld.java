@@ -235,7 +235,8 @@ final class SimWorld {
     private void checkWaiters(SimProcess process) {
         for (SimProcess.Wish wish : process.pending) {
             long silent = now() - Math.max(wish.started, process.lastContact);
-            long limit = lease.plus(REQUEST_TIMEOUT)
+            // Counted from the first request without an answer; before it nobody may have asked for a fallback pause.
+            long limit = lease.plus(FALLBACK.multipliedBy(6).dividedBy(5))
                     .plus(REQUEST_TIMEOUT)
                     .plusMillis(100)
                     .toNanos();
