@@ -3,6 +3,7 @@ package io.mortise.lock.zookeeper;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,11 +105,11 @@ final class PlaceInLine {
         return pushed;
     }
 
-    /** It is granted. Returns the token. */
-    synchronized long grant() {
-        granted = true;
+    /** It is granted. Returns the token; none if our node was deleted meanwhile. */
+    synchronized OptionalLong grant() {
+        granted = !removed;
         pushed = false;
-        return czxid;
+        return granted ? OptionalLong.of(czxid) : OptionalLong.empty();
     }
 
     synchronized boolean isGranted() {
@@ -135,11 +136,15 @@ final class PlaceInLine {
         }
     }
 
-    /** The watch on the node ahead is about to be armed. */
-    synchronized void standBehind(String path, boolean onlyOne) {
+    /** Behind that node now. Whether the watch on it still has to be armed. */
+    synchronized boolean standBehind(String path, boolean onlyOne, long connection) {
+        nextInLine = onlyOne;
+        if (path.equals(ahead) && aheadArmed == connection) {
+            return false;
+        }
         ahead = path;
         aheadArmed = NEVER;
-        nextInLine = onlyOne;
+        return true;
     }
 
     /** Nobody is watched ahead any more, unless it is this one. Returns who was. */

@@ -4,62 +4,71 @@ package io.mortise.lock.zookeeper;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 
 /**
- * How long an answered {@code sync} proves a session. The {@code sync} itself does not touch the session at the leader: a
- * follower reports who was active, every half tick, at most a quarter of the timeout. So what the leader of a follower that
- * is cut off knows may be that much older than the latest proof; and older still when there was a silence right before it,
- * as after a pause of this JVM. Arithmetic on instants of the monotonic clock; thread-safe.
+ * How long answered {@code sync}s prove a session of timeout T. A {@code sync} itself does not touch the session at the
+ * leader: a follower reports who was active, every half tick, at most every T/4. So a {@code sync} that was answered at
+ * {@code r} is surely known to the leader once another one was sent at {@code r} + T/4 or later and answered. From there on,
+ * while the follower heard of us at least every T/4, each report spoke of us, the last at most T/4 before the latest
+ * {@code sync}: which then proves ¾ T. Arithmetic on instants of the monotonic clock; thread-safe.
  */
 final class SessionProof {
+    /** One answered sync. */
+    private record Answered(long sent, long received) {}
+
     private final Duration timeout;
+    private final long report;
 
-    /** The latest answered sync, by when it was sent. */
+    /** The latest that the leader surely knows of; those after it are in {@link #later}. */
     @GuardedBy("this")
-    private long latest;
-
-    @GuardedBy("this")
-    private long silentFrom;
+    private Answered known;
 
     @GuardedBy("this")
-    private long silentUntil;
+    private final Deque<Answered> later = new ArrayDeque<>();
 
     @GuardedBy("this")
-    private boolean wasSilent;
+    private boolean unbroken = true;
 
-    /** Of a session whose first sync was sent then, and answered. */
-    SessionProof(Duration timeout, long sentNanos) {
+    /**
+     * Of a session whose first sync was answered.
+     *
+     * @param made the leader made the session right before; not so on a handle that was open already
+     */
+    SessionProof(Duration timeout, long sent, long received, boolean made) {
         this.timeout = timeout;
-        this.latest = sentNanos;
+        this.report = reportTime().toNanos();
+        this.known = new Answered(made ? sent : sent - 2 * report, received);
     }
 
-    /** Until when the session certainly stands by this one alone, when all before it came in time. */
-    static long until(Duration timeout, long sentNanos) {
-        return LockClock.deadline(sentNanos, timeout.multipliedBy(3).dividedBy(4));
+    /** Until when the first one proves it. */
+    static long first(Duration timeout, long sent, boolean made) {
+        return LockClock.deadline(sent, made ? timeout.multipliedBy(3).dividedBy(4) : timeout.dividedBy(2));
     }
 
-    /** Another sync was answered: until when the session certainly stands by it. */
-    synchronized long answered(long sentNanos) {
-        long report = reportTime().toNanos();
-        if (sentNanos - latest > report) {
-            silentFrom = latest;
-            silentUntil = sentNanos;
-            wasSilent = true;
+    /** Another sync was answered: until when the session certainly stands by all of them. */
+    synchronized long answered(long sent, long received) {
+        later.addLast(new Answered(sent, received));
+        while (!later.isEmpty() && sent - later.getFirst().received >= report) {
+            known = later.removeFirst();
         }
-        if (sentNanos - latest > 0) {
-            latest = sentNanos;
+        unbroken = true;
+        long before = known.sent;
+        for (Answered next : later) {
+            // The follower heard the one before no earlier than it was sent, and this one no later than it was
+            // answered.
+            unbroken &= next.received - before <= report;
+            before = next.sent;
         }
-        long until = until(timeout, sentNanos);
-        if (!isFreshAfterSilence(sentNanos)) {
-            return until;
-        }
-        long known = LockClock.deadline(silentFrom, timeout); // the leader may know of nothing later
-        return known - until < 0 ? known : until;
+        return unbroken
+                ? LockClock.deadline(sent, timeout.multipliedBy(3).dividedBy(4))
+                : LockClock.deadline(known.sent, timeout);
     }
 
-    /** Whether this one came so soon after a silence that it proves little: another should follow {@link #reportTime} later. */
-    synchronized boolean isFreshAfterSilence(long sentNanos) {
-        return wasSilent && sentNanos - silentUntil <= reportTime().toNanos();
+    /** The latest one proved little, after a silence: another should follow {@link #reportTime} later. */
+    synchronized boolean provedLittle() {
+        return !unbroken;
     }
 
     /** After so long the leader knows what a follower knows: half a tick, and a session has at least two. */

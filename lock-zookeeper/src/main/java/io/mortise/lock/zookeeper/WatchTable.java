@@ -3,14 +3,18 @@ package io.mortise.lock.zookeeper;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Who of this session listens to which node. One watcher stands behind it, so the client keeps one watch a node. */
 final class WatchTable {
@@ -28,6 +32,8 @@ final class WatchTable {
         /** The session is no more. */
         void sessionOver();
     }
+
+    private static final Logger log = LoggerFactory.getLogger(WatchTable.class);
 
     @GuardedBy("this")
     private final Map<String, Set<Listener>> listeners = new HashMap<>();
@@ -70,21 +76,32 @@ final class WatchTable {
     void dispatch(WatchedEvent event) {
         String path = event.getPath();
         boolean deleted = event.getType() == EventType.NodeDeleted;
-        for (Listener listener : on(path, deleted)) {
+        tell(on(path, deleted), listener -> {
             if (deleted) {
                 listener.deleted(path);
             } else {
                 listener.changed(path);
             }
-        }
+        });
     }
 
     void reconnected() {
-        all().forEach(Listener::reconnected);
+        tell(all(), Listener::reconnected);
     }
 
     void sessionOver() {
-        all().forEach(Listener::sessionOver);
+        tell(all(), Listener::sessionOver);
+    }
+
+    /** One that fails must not keep the news from the others. */
+    private static void tell(Collection<Listener> listeners, Consumer<Listener> news) {
+        for (Listener listener : listeners) {
+            try {
+                news.accept(listener);
+            } catch (RuntimeException | Error e) {
+                log.error("event=watch-listener-failed", e);
+            }
+        }
     }
 
     private synchronized List<Listener> on(String path, boolean forGood) {

@@ -166,8 +166,13 @@ final class ZkAdmin implements LockAdmin {
     }
 
     private <T> CompletionStage<T> ask(String what, Function<ZkCalls, CompletionStage<T>> request) {
-        ZkSession session = backend.session();
-        CompletionStage<T> answer = session.ready().thenCompose(liveness -> request.apply(session.calls()));
+        CompletionStage<T> answer;
+        try {
+            ZkSession session = backend.session();
+            answer = session.ready().thenCompose(liveness -> request.apply(session.calls()));
+        } catch (RuntimeException e) {
+            answer = CompletableFuture.failedFuture(e);
+        }
         return backend.timed(what, answer)
                 .exceptionallyCompose(
                         failure -> CompletableFuture.failedFuture(ZkFailure.of(failure, what, backend.endpoints())));

@@ -25,7 +25,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
@@ -137,12 +136,6 @@ final class ZkBackend implements LockBackend {
 
     <T> CompletionStage<T> timed(String what, CompletionStage<T> request) {
         return context.timed(what + " at " + endpoints(), request);
-    }
-
-    /** Repeats a clean-up for as long as the session it belongs to can live at most. */
-    void settle(String what, Supplier<CompletionStage<Boolean>> cleanup) {
-        long until = context.clock().nanoTime() + ZooKeeperOptions.MOST_SESSION.toNanos();
-        context.settle(what + " at " + endpoints(), cleanup, until);
     }
 
     /** The base is kept; the lock's own node is a container, which the server removes when it has stood empty. */

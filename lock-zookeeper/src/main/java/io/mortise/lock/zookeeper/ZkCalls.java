@@ -133,7 +133,8 @@ record ZkCalls(ZooKeeper handle) {
         if (ownHandle) {
             handle.removeAllWatches(path, WatcherType.Data, true, (rc, asked, context) -> {}, null);
         } else {
-            handle.removeWatches(path, watcher, WatcherType.Data, true, (rc, asked, context) -> {}, null);
+            // Not locally: a reply lost with the connection would take the application's Disconnected event with it.
+            handle.removeWatches(path, watcher, WatcherType.Data, false, (rc, asked, context) -> {}, null);
         }
     }
 
@@ -145,7 +146,8 @@ record ZkCalls(ZooKeeper handle) {
         if (rc == 0 && value != null) {
             answer.complete(value);
         } else {
-            answer.completeExceptionally(KeeperException.create(Code.get(rc), path));
+            Code code = Code.get(rc);
+            answer.completeExceptionally(KeeperException.create(code == null ? Code.SYSTEMERROR : code, path));
         }
     }
 }

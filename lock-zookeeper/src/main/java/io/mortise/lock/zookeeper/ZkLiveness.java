@@ -17,25 +17,25 @@ final class ZkLiveness extends Liveness {
     private final SessionProof proof;
 
     /**
-     * Of a session whose first sync was answered.
+     * Of a session whose first sync was answered just now.
      *
      * @param timeout as negotiated
      */
     ZkLiveness(ZkSession session, LockClock clock, Duration timeout, long sentNanos) {
-        super(clock, timeout.dividedBy(5), SessionProof.until(timeout, sentNanos));
+        super(clock, timeout.dividedBy(5), SessionProof.first(timeout, sentNanos, session.owned()));
         this.session = session;
         this.timeout = timeout;
-        this.proof = new SessionProof(timeout, sentNanos);
+        this.proof = new SessionProof(timeout, sentNanos, clock.nanoTime(), session.owned());
     }
 
     /**
-     * A renewal succeeded.
+     * A renewal succeeded, just now.
      *
      * @return after how long one more should follow, because this one proves little; empty: in its turn
      */
-    Optional<Duration> syncAnswered(long sentNanos) {
-        extend(proof.answered(sentNanos));
-        return proof.isFreshAfterSilence(sentNanos) ? Optional.of(proof.reportTime()) : Optional.empty();
+    Optional<Duration> syncAnswered(long sentNanos, long receivedNanos) {
+        extend(proof.answered(sentNanos, receivedNanos));
+        return proof.provedLittle() ? Optional.of(proof.reportTime()) : Optional.empty();
     }
 
     /** The session timeout as negotiated. */

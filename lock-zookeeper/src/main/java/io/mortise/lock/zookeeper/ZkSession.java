@@ -8,8 +8,11 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
@@ -26,6 +29,8 @@ import org.slf4j.LoggerFactory;
 final class ZkSession implements Watcher {
     private static final Logger log = LoggerFactory.getLogger(ZkSession.class);
 
+    private static final AtomicLong SESSIONS = new AtomicLong();
+    private static final Duration PROOF_RETRY = Duration.ofMillis(500);
     private static final Duration WATCH_RETRY = Duration.ofMillis(500);
     private static final Duration REPORT_SLACK = Duration.ofMillis(5);
 
@@ -34,7 +39,9 @@ final class ZkSession implements Watcher {
     private final String base;
     private final boolean owned;
     private final WatchTable watches = new WatchTable();
-    private final CompletableFuture<ZkLiveness> ready = new CompletableFuture<>();
+    private final ReadyLine ready = new ReadyLine();
+    private final Set<ZkTicket> inLine = ConcurrentHashMap.newKeySet(); // on a borrowed handle only
+    private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final CompletableFuture<ZkCalls> calls = new CompletableFuture<>();
     private volatile long connection;
@@ -69,7 +76,7 @@ final class ZkSession implements Watcher {
         calls.complete(new ZkCalls(handle));
         if (!handle.getState().isAlive()) {
             over = true;
-            ready.completeExceptionally(unavailable("the application's ZooKeeper handle is " + handle.getState()
+            ready.fail(unavailable("the application's ZooKeeper handle is " + handle.getState()
                     + ", its supplier must give a new one"));
             closed.complete(null);
             return;
@@ -102,7 +109,7 @@ final class ZkSession implements Watcher {
     }
 
     private String nowhere() {
-        return (base.equals("/") ? "" : base) + "/.mortise-session-" + context.clientId();
+        return (base.equals("/") ? "" : base) + "/.mortise-session-" + context.clientId() + "-" + number;
     }
 
     /** The handle's event thread can be faster than its constructor: it waits here. */
@@ -136,11 +143,11 @@ final class ZkSession implements Watcher {
     /** Completes with the first proof that the session lives; fails with what the waiters are to be told. */
     CompletionStage<ZkLiveness> ready() {
         BackendRefusedException refused = refusal;
-        return refused == null ? ready : CompletableFuture.failedFuture(refused);
+        return refused == null ? ready.join() : CompletableFuture.failedFuture(refused);
     }
 
     Optional<ZkLiveness> liveness() {
-        return ready.isDone() && !ready.isCompletedExceptionally() ? Optional.of(ready.join()) : Optional.empty();
+        return ready.now();
     }
 
     @Override
@@ -162,7 +169,7 @@ final class ZkSession implements Watcher {
             case AuthFailed -> {
                 refusal = new BackendRefusedException(
                         endpoints + " refused the client's credentials: authentication failed");
-                ready.completeExceptionally(refusal);
+                ready.fail(refusal);
                 end("authentication failed");
             }
             default -> log.debug("event=session-state-ignored state={}", state);
@@ -178,9 +185,17 @@ final class ZkSession implements Watcher {
         }
         if (liveness().isEmpty()) {
             prove();
+        } else if (timeout().compareTo(liveness().get().timeout()) < 0) {
+            end("the server shortened the session timeout to "
+                    + timeout()); // what was proved was proved for the longer one
         } else {
             watches.reconnected();
         }
+    }
+
+    /** As negotiated with the server of the present connection: another one may have other bounds. */
+    private Duration timeout() {
+        return Duration.ofMillis(calls().handle().getSessionTimeout());
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
@@ -190,19 +205,23 @@ final class ZkSession implements Watcher {
 
     /** The first sync: what the first deadline counts from. */
     private void prove() {
+        if (over || liveness().isPresent()) {
+            return;
+        }
         long sent = context.clock().nanoTime();
         calls().sync(base).whenComplete((answered, failure) -> {
             if (failure == null) {
-                Duration timeout = Duration.ofMillis(calls().handle().getSessionTimeout());
-                ZkLiveness liveness = new ZkLiveness(this, context.clock(), timeout, sent);
-                log.info("event=session-ready session=0x{} timeout_ms={}", sessionId(), timeout.toMillis());
+                ZkLiveness liveness = new ZkLiveness(this, context.clock(), timeout(), sent);
+                log.info(
+                        "event=session-ready session=0x{} timeout_ms={}",
+                        sessionId(),
+                        timeout().toMillis());
                 if (ready.complete(liveness)) {
                     context.keep(liveness);
                 }
             } else {
-                log.info(
-                        "event=session-sync-failed cause=\"{}\"",
-                        failure.toString()); // the next connection tries again
+                log.info("event=session-sync-failed cause=\"{}\"", failure.toString());
+                context.clock().schedule(PROOF_RETRY, this::prove); // it may have failed without a disconnect
             }
         });
     }
@@ -215,7 +234,7 @@ final class ZkSession implements Watcher {
         long sent = context.clock().nanoTime();
         calls().sync(base).whenComplete((answered, failure) -> {
             if (failure == null) {
-                liveness.syncAnswered(sent)
+                liveness.syncAnswered(sent, context.clock().nanoTime())
                         .ifPresent(pause -> context.clock().schedule(pause.plus(REPORT_SLACK), () -> renew(liveness)));
             } else if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
                 end("the session expired");
@@ -240,17 +259,31 @@ final class ZkSession implements Watcher {
         }
         log.info("event=session-over session=0x{} reason=\"{}\"", sessionId(), reason);
         liveness().ifPresent(liveness -> liveness.lost(reason));
-        ready.completeExceptionally(unavailable(reason.detail()));
+        ready.fail(unavailable(reason.detail()));
         watches.sessionOver();
+        inLine.forEach(ZkTicket::clearAway);
         if (owned) {
             context.blocking().execute(this::closeHandle);
             return;
         }
         if (calls().handle().getState().isAlive()) {
             // Not removeWatches: that asks the server whether there is a watch, and leaves it there.
-            calls().handle().removeAllWatches(nowhere(), WatcherType.Any, true, (rc, path, ignored) -> {}, null);
+            calls().handle().removeAllWatches(nowhere(), WatcherType.Any, false, (rc, path, ignored) -> {}, null);
         }
         closed.complete(null);
+    }
+
+    /** A ticket is about to make a node, which on a borrowed handle can outlive this session. False: too late. */
+    boolean enter(ZkTicket ticket) {
+        if (!owned) {
+            inLine.add(ticket);
+        }
+        return !over;
+    }
+
+    /** It certainly has no node any more. */
+    void leave(ZkTicket ticket) {
+        inLine.remove(ticket);
     }
 
     LockException unavailable(String why) {

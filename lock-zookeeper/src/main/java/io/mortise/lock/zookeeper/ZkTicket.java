@@ -11,12 +11,16 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One contender: an ephemeral sequential node. The lowest in line holds the lock; each other one watches the node right
@@ -26,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * Events come on the session's event thread.
  */
 final class ZkTicket implements Ticket, WatchTable.Listener {
+    private static final Logger log = LoggerFactory.getLogger(ZkTicket.class);
     private static final Duration FALLBACK = Duration.ofSeconds(5);
     private static final int MOST_ROUNDS = 20;
 
@@ -37,6 +42,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     private final PlaceInLine place = new PlaceInLine();
     private volatile @Nullable ZkSession session;
     private @Nullable CompletableFuture<Attempt> running; // touched by attempt() and end() only
+    private @Nullable CompletableFuture<Boolean> removing; // touched by end() only
 
     ZkTicket(ZkBackend backend, LockRequest request, Waiter waiter) {
         this.backend = backend;
@@ -76,18 +82,43 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         throw new CompletionException(ZkFailure.of(failure, acquire(), backend.endpoints()));
     }
 
-    /** The core forgets a displaced ticket, so what it may have left is seen to here: a borrowed session can live on. */
+    /** The core forgets a displaced ticket: a node that it may have left on a borrowed handle is the session's to clear away. */
     private Attempt sessionEnded(ZkSession on) {
-        boolean mayBeLeft = place.ending();
+        place.ending();
         forgetWatches(on);
-        if (mayBeLeft && !on.nodesAreGone()) {
-            backend.settle("withdrawal from lock \"" + request.name() + "\"", () -> remove(on));
-        }
         return new Attempt.Displaced("the session with " + backend.endpoints() + " ended");
+    }
+
+    /**
+     * The session is over for us but may live on in a borrowed handle, and with it our node: deleted until the store has
+     * answered, also when our client is closed and nobody repeats it for us.
+     */
+    void clearAway() {
+        ZkSession on = session;
+        if (on == null) {
+            return;
+        }
+        place.ending();
+        remove(on).whenComplete((wasThere, failure) -> {
+            if (failure == null) {
+                return;
+            }
+            boolean connectionLost = ZkFailure.cause(failure).getCause() instanceof KeeperException keeper
+                    && keeper.code() == Code.CONNECTIONLOSS;
+            if (connectionLost && !on.nodesAreGone()) {
+                clearAway(); // not a loop: the handle answers when it has found a server again, or tried and failed
+            } else {
+                log.warn(
+                        "event=node-left lock=\"{}\" cause=\"{}\"",
+                        request.name().escaped(),
+                        failure.toString());
+            }
+        });
     }
 
     private Attempt nodeGone(ZkSession on) {
         place.ending();
+        on.leave(this);
         forgetWatches(on);
         return new Attempt.Displaced("the node of lock \"" + request.name() + "\" in line at " + backend.endpoints()
                 + " was deleted, and not by its owner");
@@ -120,6 +151,11 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     private CompletionStage<Attempt> create(ZkSession on, int rounds) {
         if (!place.creating()) {
             throw new BackendUnavailableException(acquire() + ": withdrawn");
+        }
+        if (!on.enter(this)) {
+            place.notCreated();
+            on.leave(this);
+            return done(sessionEnded(on));
         }
         byte[] record = request.ownerRecord().getBytes(StandardCharsets.UTF_8);
         CompletableFuture<ZkCalls.Created> created =
@@ -190,9 +226,13 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
 
     private CompletionStage<Attempt> watch(ZkSession on, String before, boolean onlyOne, int rounds) {
         forgetAheadUnless(on, before);
-        place.standBehind(before, onlyOne);
-        CompletableFuture<Boolean> aheadThere = on.watches()
-                .add(before, this, () -> on.calls().watch(before, on, () -> place.aheadArmed(before, on.connection())));
+        CompletableFuture<Boolean> aheadThere = !place.standBehind(before, onlyOne, on.connection())
+                ? CompletableFuture.completedFuture(true)
+                : on.watches()
+                        .add(
+                                before,
+                                this,
+                                () -> on.calls().watch(before, on, () -> place.aheadArmed(before, on.connection())));
         CompletableFuture<Boolean> ownThere = place.ownStands(on.connection())
                 ? CompletableFuture.completedFuture(true)
                 : on.calls().watch(place.ownNode(), on, () -> place.ownArmed(on.connection()));
@@ -212,13 +252,16 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     }
 
     private Attempt grant(ZkSession on) {
-        long token = place.grant();
+        OptionalLong token = place.grant();
+        if (token.isEmpty()) {
+            return nodeGone(on);
+        }
         // Nobody is ahead any more, so that watch has fired or will: nothing to remove on the server.
         place.leaveAhead(null).ifPresent(before -> on.watches().remove(before, this));
         if (!place.ownStands(on.connection())) {
             armOwn(on); // not awaited: the grant stands without it, only word of a deletion depends on it
         }
-        return new Attempt.Granted(token, on.liveness().orElseThrow());
+        return new Attempt.Granted(token.getAsLong(), on.liveness().orElseThrow());
     }
 
     private void armOwn(ZkSession on) {
@@ -275,14 +318,20 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         if (on == null || !mayBeLeft || on.nodesAreGone()) {
             if (on != null) {
                 forgetWatches(on);
+                on.leave(this);
             }
             return CompletableFuture.completedFuture(false);
         }
-        // An attempt that ran into its deadline is still on its way: what it may have made is known after it.
-        CompletionStage<Boolean> removed = running == null || running.isDone()
-                ? remove(on)
-                : running.handle((attempt, failure) -> true).thenCompose(ok -> remove(on));
-        return backend.timed("release of lock \"" + request.name() + "\"", removed);
+        // An attempt that ran into its deadline is still on its way: what it may have made is known after it. So may be
+        // a
+        // removal: one of them is enough.
+        if (removing == null || removing.isDone()) {
+            CompletionStage<Boolean> removed = running == null || running.isDone()
+                    ? remove(on)
+                    : running.handle((attempt, failure) -> true).thenCompose(ok -> remove(on));
+            removing = removed.toCompletableFuture();
+        }
+        return backend.timed("release of lock \"" + request.name() + "\"", removing);
     }
 
     private CompletionStage<Boolean> remove(ZkSession on) {
@@ -290,6 +339,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         Optional<String> own = place.node();
         if (on.nodesAreGone() || (own.isEmpty() && !place.mayExist())) {
             forgetWatches(on);
+            on.leave(this);
             return CompletableFuture.completedFuture(false);
         }
         CompletionStage<Boolean> deleted = own.isPresent()
@@ -303,6 +353,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
             if (failure == null) {
                 forgetWatches(on);
                 place.notCreated();
+                on.leave(this);
                 return wasThere;
             }
             if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {

@@ -82,7 +82,8 @@ public final class ZooKeeperOptions {
     /**
      * The application's own handle, which Mortise never closes. Asked at the start, and again when the handle's session has
      * ended: a handle whose session expired is dead, and the supplier must then give a new one. Its default watcher stays the
-     * application's. The supplier must not block: it need not wait until a new handle has connected.
+     * application's. What a borrowed handle costs: a waiter that gives up leaves a watch on the server until the node before
+     * it goes. The supplier must not block: it need not wait until a new handle has connected.
      */
     public static ZooKeeperOptions using(Supplier<ZooKeeper> handle) {
         return new ZooKeeperOptions(Optional.empty(), Optional.of(() -> borrow(handle)));

@@ -19,7 +19,7 @@ class PlaceInLineTest {
     void standSecond() {
         assertThat(place.creating()).isTrue();
         place.created(OWN, 42);
-        place.standBehind(AHEAD, true);
+        assertThat(place.standBehind(AHEAD, true, CONNECTION)).isTrue();
         place.aheadArmed(AHEAD, CONNECTION);
         place.ownArmed(CONNECTION);
     }
@@ -28,7 +28,25 @@ class PlaceInLineTest {
     void endOfTheOnlyOneAheadIsTheGrant() {
         assertThat(place.deleted(AHEAD, CONNECTION)).isEqualTo(News.LOOK);
         assertThat(place.isPushed()).isTrue();
-        assertThat(place.grant()).isEqualTo(42);
+        assertThat(place.grant()).hasValue(42);
+    }
+
+    /** The event comes between the look at what was pushed and its collection, on two threads. */
+    @Test
+    void S07_aGrantWhoseNodeWentBeforeItWasCollectedIsNone() {
+        place.deleted(AHEAD, CONNECTION);
+        place.deleted(OWN, CONNECTION);
+        assertThat(place.grant()).isEmpty();
+        assertThat(place.isGranted()).isFalse();
+    }
+
+    @Test
+    void aWatchThatStandsIsNotArmedAgain() {
+        assertThat(place.standBehind(AHEAD, true, CONNECTION)).isFalse();
+        place.fired(AHEAD);
+        assertThat(place.standBehind(AHEAD, true, CONNECTION)).isTrue();
+        place.aheadArmed(AHEAD, CONNECTION);
+        assertThat(place.standBehind(AHEAD, true, CONNECTION + 2)).isTrue();
     }
 
     @Test
@@ -51,7 +69,7 @@ class PlaceInLineTest {
         place.deleted(AHEAD, CONNECTION);
         assertThat(place.isPushed()).isFalse();
         place.ownArmed(CONNECTION);
-        place.standBehind(AHEAD, false);
+        place.standBehind(AHEAD, false, CONNECTION);
         place.aheadArmed(AHEAD, CONNECTION);
         place.deleted(AHEAD, CONNECTION);
         assertThat(place.isPushed()).isFalse();
