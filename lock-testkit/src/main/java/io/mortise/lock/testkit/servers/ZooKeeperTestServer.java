@@ -126,6 +126,11 @@ public final class ZooKeeperTestServer implements AutoCloseable {
                 .sum();
     }
 
+    /** From now on no session has a longer timeout, those included that reconnect: what a change of settings does. */
+    public void shortenSessions(Duration longest) {
+        server().setMaxSessionTimeout(Math.toIntExact(longest.toMillis()));
+    }
+
     /** The paths of all ephemeral nodes, sorted; empty when nothing is left behind. */
     public Set<String> liveEphemerals() {
         Set<String> paths = new TreeSet<>();

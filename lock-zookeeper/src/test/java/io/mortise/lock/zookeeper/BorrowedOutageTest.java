@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The application's handle lives through an outage that our leases do not: nothing of ours may live on in it. */
+@SuppressWarnings("NullAway") // fields that each test fills
+class BorrowedOutageTest {
+    private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+
+    private final Queue<WatchedEvent> defaultEvents = new ConcurrentLinkedQueue<>();
+    private ZooKeeperTestServer server;
+    private TcpProxy line;
+    private ZooKeeper handle;
+
+    @BeforeEach
+    void start() {
+        server = ZooKeeperTestServer.start();
+        line = TcpProxy.to("127.0.0.1", server.port());
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        handle.close();
+        line.close();
+        server.close();
+    }
+
+    private LockClient client(Duration session) throws Exception {
+        handle = new ZooKeeper(line.address(), Math.toIntExact(session.toMillis()), defaultEvents::add);
+        return ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> handle), IMPATIENT);
+    }
+
+    private void assertFreeForOthers(String lock) throws Exception {
+        try (LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+            assertThat(other.named(lock).tryAcquire(Duration.ofSeconds(15))).isPresent();
+        }
+        assertThat(handle.getState().isAlive()).isTrue();
+    }
+
+    @Test
+    void S08_S16_aNodeLeftByACloseDuringAnOutageIsDeletedWhenTheHandleIsBack() throws Exception {
+        LockClient client = client(Duration.ofSeconds(20));
+        client.named("left").acquire();
+        line.cut();
+        client.close();
+        Await.until("the handle noticed", ZkTests.SOON, () -> !handle.getState().isConnected());
+        line.heal();
+        assertFreeForOthers("left");
+    }
+
+    @Test
+    void S08_aNodeWhoseLeaseWasLostInALongOutageIsDeletedWhenTheHandleIsBack() throws Exception {
+        try (LockClient client = client(Duration.ofSeconds(3))) {
+            Lease lease = client.named("left").acquire();
+            server.stop();
+            long stopped = System.nanoTime();
+            lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            // Longer than any settlement of the core: it has given up.
+            Await.until("the outage is long", ZkTests.SOON, () -> System.nanoTime() - stopped > 7_000_000_000L);
+            server.restart();
+            assertFreeForOthers("left");
+        }
+    }
+
+    @Test
+    void aWaiterThatGivesUpDuringAnOutageTakesNoEventFromTheApplication() throws Exception {
+        try (LockClient client = client(Duration.ofSeconds(20));
+                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+            Lease held = other.named("busy").acquire();
+            CompletableFuture<Lease> waiter = client.named("busy").acquireAsync();
+            ZkTests.awaitWaiters(other, "busy", 1);
+            Await.until("all watches stand", ZkTests.SOON, () -> server.watchCount() >= 4);
+            line.blackHole();
+            waiter.cancel(true);
+            line.resetConnections();
+            line.heal();
+            Await.until(
+                    "the waiter's node is gone",
+                    ZkTests.SOON,
+                    () -> server.liveEphemerals().size() == 1);
+            assertThat(defaultEvents).extracting(WatchedEvent::getState).contains(KeeperState.Disconnected);
+            held.close();
+        }
+    }
+
+    @Test
+    void aSessionMadeAnewOnTheSameHandleStillHearsOfItsStates() throws Exception {
+        handle = new ZooKeeper(line.address(), 20_000, defaultEvents::add);
+        AtomicReference<ZkBackend> backend = new AtomicReference<>();
+        try (LockClient client = LockClients.over(
+                        context -> {
+                            backend.set(ZkBackend.open(ZooKeeperOptions.using(() -> handle), context));
+                            return backend.get();
+                        },
+                        IMPATIENT);
+                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+            Lease held = other.named("busy").acquire();
+            CompletableFuture<Lease> waiter = client.named("busy").acquireAsync();
+            ZkTests.awaitWaiters(other, "busy", 1);
+            ZkSession first = backend.get().session();
+            first.end("as abandon() does");
+            Await.until(
+                    "a new session", ZkTests.SOON, () -> backend.get().session().connection() > 0);
+            ZkTests.awaitWaiters(other, "busy", 1);
+            waiter.cancel(true);
+            ZkTests.awaitWaiters(other, "busy", 0);
+            held.close();
+            long before = backend.get().session().connection();
+            line.resetConnections();
+            Await.until(
+                    "the new session saw the reconnect",
+                    ZkTests.SOON,
+                    () -> backend.get().session().connection() > before);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What makes a session end early, and what those find who come while the next one begins. */
+class ZooKeeperNewSessionTest {
+    private ZooKeeperTestServer server;
+    private TcpProxy line;
+
+    @BeforeEach
+    void start() {
+        server = ZooKeeperTestServer.start();
+        line = TcpProxy.to("127.0.0.1", server.port());
+    }
+
+    @AfterEach
+    void stop() {
+        line.close();
+        server.close();
+    }
+
+    @Test
+    void S01_S02_aTimeoutThatTheServerShortensOnAReconnectEndsTheSession() throws Exception {
+        try (LockClient client = ZkTests.client(line.address(), Duration.ofSeconds(20));
+                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+            Lease lease = client.named("short").acquire();
+            CompletableFuture<Lease> waiter = other.named("short").acquireAsync();
+            ZkTests.awaitWaiters(other, "short", 1);
+            server.shortenSessions(Duration.ofSeconds(4));
+            line.resetConnections();
+            LossReason reason = lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            assertThat(reason.kind()).isEqualTo(LossReason.Kind.SESSION_ENDED);
+            assertThat(reason.detail()).contains("shortened", "PT4S");
+            assertThat(lease.isHeld()).isFalse();
+            assertThat(waiter.get(10, TimeUnit.SECONDS).isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void S12_thoseWhoComeBeforeTheNewSessionIsReadyAreGrantedInTheirOrder() throws Exception {
+        try (LockClient client = ZkTests.client(line.address(), Duration.ofSeconds(20))) {
+            Lease lease = client.named("held").acquire();
+            line.delay(Duration.ofMillis(100));
+            server.sessions().forEach(server::expireSession);
+            lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            List<CompletableFuture<Long>> tokens = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                tokens.add(client.named("order").acquireAsync().thenApply(granted -> {
+                    granted.releaseAsync();
+                    return granted.fencingToken();
+                }));
+            }
+            List<Long> inOrder = new ArrayList<>();
+            for (CompletableFuture<Long> token : tokens) {
+                inOrder.add(token.get(20, TimeUnit.SECONDS));
+            }
+            assertThat(inOrder).isSorted();
+        }
+    }
+}
