@@ -3,6 +3,7 @@ package io.mortise.lock.core;
 
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,8 +31,16 @@ final class Callbacks implements Executor {
         try {
             executor.execute(safe);
         } catch (RuntimeException | Error e) {
-            log.warn("event=callback-rejected using=own-threads cause=\"{}\"", e.toString());
-            own.execute(safe);
+            ownThreads(safe, e);
+        }
+    }
+
+    private void ownThreads(Runnable callback, Throwable why) {
+        try {
+            own.execute(callback);
+            log.warn("event=callback-rejected using=own-threads cause=\"{}\"", why.toString());
+        } catch (RejectedExecutionException e) {
+            Threads.daemon("mortise-callback-late").newThread(callback).start(); // closed: one that came late
         }
     }
 
