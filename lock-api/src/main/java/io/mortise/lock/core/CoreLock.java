@@ -97,6 +97,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
         this.<Optional<Void>, X>call(lease -> {
             body.run(lease);
             return Optional.empty();
@@ -105,6 +106,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <X extends Exception> boolean tryRun(Duration maxWait, LeaseAction<X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
         Optional<Lease> lease = tryAcquire(maxWait);
         if (lease.isPresent()) {
             within(lease.get(), held -> {
@@ -117,6 +119,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
         return within(acquire(), body);
     }
 
@@ -142,6 +145,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
+        Objects.requireNonNull(body, "body");
         CompletableFuture<T> future = new CompletableFuture<>();
         withdrawIfEnded(
                 future,
@@ -209,7 +213,7 @@ final class CoreLock implements DistributedLock {
     }
 
     private static Duration checked(Duration maxWait) {
-        if (maxWait.isNegative()) {
+        if (Objects.requireNonNull(maxWait, "maxWait").isNegative()) {
             throw new IllegalArgumentException("maxWait is " + maxWait + ", must be zero or more");
         }
         return maxWait.compareTo(CoreClient.LONGEST_WAIT) < 0 ? maxWait : CoreClient.LONGEST_WAIT;
