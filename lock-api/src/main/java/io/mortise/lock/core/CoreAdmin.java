@@ -6,6 +6,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.spi.LockName;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -17,11 +18,13 @@ record CoreAdmin(LockAdmin backend, Callbacks callbacks) implements LockAdmin {
 
     @Override
     public CompletionStage<LockStatus> status(String name) {
-        return offIoThread(backend.status(new LockName(name).value()));
+        return offIoThread(backend.status(checked(name)));
     }
 
     @Override
     public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        Objects.requireNonNull(prefix, "prefix");
+        Objects.requireNonNull(cursor, "cursor");
         if (limit < 1 || limit > MOST_PER_PAGE) {
             throw new IllegalArgumentException("limit is " + limit + ", must be from 1 to " + MOST_PER_PAGE);
         }
@@ -30,12 +33,16 @@ record CoreAdmin(LockAdmin backend, Callbacks callbacks) implements LockAdmin {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
-        return offIoThread(backend.forceRelease(new LockName(name).value(), seen));
+        return offIoThread(backend.forceRelease(checked(name), Objects.requireNonNull(seen, "seen")));
     }
 
     @Override
     public CompletionStage<List<Finding>> diagnose() {
         return offIoThread(backend.diagnose());
+    }
+
+    private static String checked(String name) {
+        return new LockName(Objects.requireNonNull(name, "name")).value();
     }
 
     private <T> CompletableFuture<T> offIoThread(CompletionStage<T> answer) {

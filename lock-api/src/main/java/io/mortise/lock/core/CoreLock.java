@@ -80,6 +80,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
         this.<Optional<Void>, X>call(lease -> {
             body.run(lease);
             return Optional.empty();
@@ -88,6 +89,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <X extends Exception> boolean tryRun(Duration maxWait, LeaseAction<X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
         Optional<Lease> lease = tryAcquire(maxWait);
         if (lease.isPresent()) {
             within(lease.get(), held -> {
@@ -100,6 +102,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
         return within(acquire(), body);
     }
 
@@ -125,6 +128,7 @@ final class CoreLock implements DistributedLock {
 
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
+        Objects.requireNonNull(body, "body");
         return new Delivery<T>(client, name, options, null)
                 .begin((outcome, future) -> runAsync(leaseOf(outcome).orElseThrow(), body, future));
     }
@@ -176,7 +180,7 @@ final class CoreLock implements DistributedLock {
     }
 
     private static Duration checked(Duration maxWait) {
-        if (maxWait.isNegative()) {
+        if (Objects.requireNonNull(maxWait, "maxWait").isNegative()) {
             throw new IllegalArgumentException("maxWait is " + maxWait + ", must be zero or more");
         }
         return maxWait.compareTo(CoreClient.LONGEST_WAIT) < 0 ? maxWait : CoreClient.LONGEST_WAIT;

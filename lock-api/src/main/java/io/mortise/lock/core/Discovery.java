@@ -10,8 +10,10 @@ import io.mortise.lock.spi.LockUrl;
 import java.security.CodeSource;
 import java.util.Collection;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
@@ -40,13 +42,18 @@ public final class Discovery {
 
     /** See {@link io.mortise.lock.Locks#connect}. */
     public static LockClient connect(String text, ClientOptions options, Collection<Capability> required) {
-        return connect(text, options, required, providers());
+        Set<String> broken = new LinkedHashSet<>();
+        return connect(text, options, required, providers(broken), broken);
     }
 
     static LockClient connect(
-            String text, ClientOptions options, Collection<Capability> required, List<LockProvider> providers) {
+            String text,
+            ClientOptions options,
+            Collection<Capability> required,
+            List<LockProvider> providers,
+            Set<String> broken) {
         LockUrl url = LockUrl.parse(text);
-        LockProvider provider = choose(url, providers);
+        LockProvider provider = choose(url, providers, broken);
         for (String parameter : url.parameterNames()) {
             if (!provider.parameters().contains(parameter) && !parameter.equals(PROVIDER)) {
                 throw new LockConfigurationException("unknown URL parameter \"" + parameter + "\": " + url.scheme()
@@ -67,22 +74,23 @@ public final class Discovery {
 
     /** See {@link io.mortise.lock.Locks#providers}. */
     public static List<String> found() {
-        return providers().stream()
+        return providers(new LinkedHashSet<>()).stream()
                 .flatMap(provider -> provider.schemes().stream()
                         .map(scheme -> scheme + " (" + provider.getClass().getName() + ")"))
                 .sorted()
                 .toList();
     }
 
-    private static LockProvider choose(LockUrl url, List<LockProvider> providers) {
+    private static LockProvider choose(LockUrl url, List<LockProvider> providers, Set<String> broken) {
+        String skipped = broken.isEmpty() ? "" : "; could not be loaded: " + broken;
         List<LockProvider> claiming = providers.stream()
                 .filter(provider -> provider.schemes().contains(url.scheme()))
                 .toList();
         if (claiming.isEmpty()) {
             String artifact = ARTIFACTS.get(url.scheme());
             String remedy = artifact == null ? "" : ": add io.mortise:" + artifact + " to the class path";
-            throw new LockConfigurationException(
-                    "no provider for scheme \"" + url.scheme() + "\"" + remedy + "; found " + found(providers));
+            throw new LockConfigurationException("no provider for scheme \"" + url.scheme() + "\"" + remedy + "; found "
+                    + found(providers) + skipped);
         }
         String wanted = url.text(PROVIDER).orElse(null);
         List<LockProvider> chosen = wanted == null
@@ -91,8 +99,8 @@ public final class Discovery {
                         .filter(provider -> provider.getClass().getName().equals(wanted))
                         .toList();
         if (chosen.isEmpty()) {
-            throw new LockConfigurationException("URL parameter provider=" + wanted + " names no provider of scheme \""
-                    + url.scheme() + "\": found " + found(claiming));
+            throw new LockConfigurationException("URL parameter provider=" + printable(wanted)
+                    + " names no provider of scheme \"" + url.scheme() + "\": found " + found(claiming) + skipped);
         }
         if (chosen.size() > 1) {
             throw new LockConfigurationException("scheme \"" + url.scheme() + "\" has " + chosen.size()
@@ -115,25 +123,36 @@ public final class Discovery {
                 : source.getLocation().toString();
     }
 
+    private static @Nullable String printable(@Nullable String text) {
+        return text == null ? null : text.replaceAll("\\p{Cntrl}", "?");
+    }
+
     /** The application's own class loader first, then ours: containers hide one from the other. */
-    private static List<LockProvider> providers() {
+    private static List<LockProvider> providers(Set<String> broken) {
         Map<Class<?>, LockProvider> found = new LinkedHashMap<>();
-        load(Thread.currentThread().getContextClassLoader(), found);
-        load(LockProvider.class.getClassLoader(), found);
+        load(Thread.currentThread().getContextClassLoader(), found, broken);
+        load(LockProvider.class.getClassLoader(), found, broken);
         return List.copyOf(found.values());
     }
 
-    private static void load(@Nullable ClassLoader loader, Map<Class<?>, LockProvider> found) {
+    /** A provider that cannot be loaded, such as one for another class loader's copy of the SPI, is nobody else's trouble. */
+    private static void load(@Nullable ClassLoader loader, Map<Class<?>, LockProvider> found, Set<String> broken) {
         Iterator<LockProvider> providers =
                 ServiceLoader.load(LockProvider.class, loader).iterator();
-        try {
-            while (providers.hasNext()) {
+        Set<String> seen = new HashSet<>();
+        while (true) {
+            try {
+                if (!providers.hasNext()) {
+                    return;
+                }
                 LockProvider provider = providers.next();
                 found.putIfAbsent(provider.getClass(), provider);
+            } catch (ServiceConfigurationError | LinkageError e) {
+                broken.add(e.getMessage() + (e.getCause() == null ? "" : " (" + e.getCause() + ")"));
+                if (!seen.add(e.toString())) {
+                    return; // it does not get any further
+                }
             }
-        } catch (ServiceConfigurationError e) {
-            throw new LockConfigurationException(
-                    "a lock provider on the class path cannot be loaded: " + e.getMessage(), e);
         }
     }
 }

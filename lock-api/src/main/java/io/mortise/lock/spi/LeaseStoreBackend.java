@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockException;
@@ -21,12 +22,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A backend over a {@link LeaseStore}: one contender per process and lock from the core's local queue, which asks again
  * after a short pause with the core's jitter, since such a store cannot push.
+ *
+ * <p>Such a store cannot refuse a request that executes late either. After one without an answer the adapter removes what it
+ * may have made, again and again for one lease duration; a client that closes waits for that as long as it may, and names it
+ * in the log. A request that is later than all this makes a grant that nobody has, until its lease ends.
  */
 public final class LeaseStoreBackend implements LockBackend {
     /** How long a grant lasts unless the application says otherwise. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
     private static final Duration FIRST_SWEEP = Duration.ofMillis(250);
+    private static final int RENEWALS_PER_LEASE = 3;
     private static final Duration RETRY = Duration.ofMillis(150);
 
     private final LeaseStore store;
@@ -75,7 +81,7 @@ public final class LeaseStoreBackend implements LockBackend {
 
     private void renew(Duration lease, Map<Grant, StoreLiveness> due) {
         long until = LockClock.deadline(context.clock().nanoTime(), lease);
-        ask("renew " + due.size() + " leases", () -> store.renew(due.keySet(), lease))
+        ask("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
                 .whenComplete((gone, failure) -> {
                     for (StoreLiveness mine : due.values()) {
                         if (failure != null) {
@@ -97,7 +103,7 @@ public final class LeaseStoreBackend implements LockBackend {
     private <T> CompletionStage<T> ask(String what, Supplier<CompletionStage<T>> request) {
         CompletionStage<T> stage;
         try {
-            stage = request.get();
+            stage = answered(what, request.get()).thenApply(answer -> answered(what, answer));
         } catch (RuntimeException e) {
             stage = CompletableFuture.failedFuture(e);
         }
@@ -111,12 +117,20 @@ public final class LeaseStoreBackend implements LockBackend {
         });
     }
 
+    /** Null means nothing in any answer: a store that gives it is broken, and what it did is not known. */
+    private <T> T answered(String what, @Nullable T answer) {
+        if (answer == null) {
+            throw new BackendRefusedException(store.getClass().getName() + " answered null to " + what);
+        }
+        return answer;
+    }
+
     private static final class StoreLiveness extends Liveness {
         private final Grant grant;
         private final Duration lease;
 
         StoreLiveness(LockClock clock, Grant grant, Duration lease, long validUntil) {
-            super(clock, lease.dividedBy(3), validUntil);
+            super(clock, lease.dividedBy(RENEWALS_PER_LEASE), validUntil);
             this.grant = grant;
             this.lease = lease;
         }
@@ -125,8 +139,8 @@ public final class LeaseStoreBackend implements LockBackend {
     private final class StoreTicket implements Ticket {
         private final LockRequest request;
         private final Grant grant;
-        private boolean unknown; // an attempt without an answer may execute after our release
-        private @Nullable Long firstAsked;
+        /** When the first attempt without an answer was sent; it may execute at any time. */
+        private @Nullable Long unknownSince;
 
         StoreTicket(LockRequest request) {
             this.request = request;
@@ -136,52 +150,84 @@ public final class LeaseStoreBackend implements LockBackend {
         @Override
         public CompletionStage<Attempt> attempt() {
             long sent = context.clock().nanoTime();
-            long from = firstAsked == null ? sent : firstAsked;
-            firstAsked = from;
             return ask(
                             "acquire of " + request.name(),
                             () -> store.tryAcquire(request.name(), request.ownerRecord(), request.leaseDuration()))
                     .handle((answer, failure) -> {
+                        Long doubtfulSince = unknownSince;
                         if (failure != null) {
-                            unknown = true;
+                            unknownSince = doubtfulSince == null ? sent : doubtfulSince;
                             throw failure instanceof CompletionException c ? c : new CompletionException(failure);
                         }
-                        if (answer instanceof LeaseStore.Answer.Token granted) {
-                            // An earlier attempt without an answer may be what made the grant: its lease counts from
-                            // there.
-                            long until = LockClock.deadline(unknown ? from : sent, request.leaseDuration());
-                            return new Attempt.Granted(
-                                    granted.token(),
-                                    new StoreLiveness(context.clock(), grant, request.leaseDuration(), until));
-                        }
-                        firstAsked = unknown ? firstAsked : null;
-                        return new Attempt.Waiting(RETRY);
+                        return answer instanceof LeaseStore.Answer.Token granted
+                                ? granted(granted.token(), sent, doubtfulSince == null ? sent : doubtfulSince)
+                                : busy(doubtfulSince != null);
                     });
+        }
+
+        /**
+         * An earlier attempt without an answer may be what made the grant: its lease counts from there. If that is too long
+         * ago for the first renewal to come in good time, the grant is given back, and asked for anew.
+         */
+        private Attempt granted(long token, long sent, long from) {
+            Duration lease = request.leaseDuration();
+            if (sent - from > lease.toNanos() / RENEWALS_PER_LEASE) {
+                return displaced("the answer that granted it was lost too long ago");
+            }
+            return new Attempt.Granted(
+                    token, new StoreLiveness(context.clock(), grant, lease, LockClock.deadline(from, lease)));
+        }
+
+        /** What has no answer may yet make a grant under the same id, at a time unknown: the next is asked for under another. */
+        private Attempt busy(boolean doubtful) {
+            return doubtful ? displaced("an attempt before had no answer") : new Attempt.Waiting(RETRY);
+        }
+
+        /** The core does not call {@link #end()} after this. */
+        private Attempt displaced(String why) {
+            release();
+            sweepIfUnknown();
+            return new Attempt.Displaced(why);
         }
 
         @Override
         public CompletionStage<Boolean> end() {
             CompletionStage<Boolean> released = release();
-            if (unknown) {
-                unknown = false;
-                sweep(
-                        FIRST_SWEEP,
-                        context.clock().nanoTime() + request.leaseDuration().toNanos());
-            }
+            sweepIfUnknown();
             return released;
         }
 
         /**
          * A request that was stuck on its way can execute after the release, and such a store cannot refuse it: look again,
-         * ever more rarely. What it made stands at most as long again as it was late, and never beyond its lease.
+         * ever more rarely, for one lease duration. What it made stands at most as long again as it was late, and never
+         * beyond its lease.
          */
-        private void sweep(Duration pause, long until) {
-            context.clock().schedule(pause, () -> {
-                release();
-                if (context.clock().nanoTime() - until < 0) {
-                    sweep(pause.multipliedBy(2), until);
-                }
-            });
+        private void sweepIfUnknown() {
+            if (unknownSince != null) {
+                unknownSince = null;
+                long until =
+                        context.clock().nanoTime() + request.leaseDuration().toNanos();
+                CompletableFuture<Boolean> swept = new CompletableFuture<>();
+                sweep(FIRST_SWEEP, until, swept);
+                context.settle(
+                        "a request for lock \"" + request.name() + "\" without an answer, which may yet execute",
+                        () -> swept,
+                        until);
+            }
+        }
+
+        private void sweep(Duration pause, long until, CompletableFuture<Boolean> swept) {
+            context.clock()
+                    .schedule(
+                            pause,
+                            () -> release().whenComplete((was, failure) -> {
+                                long left = until - context.clock().nanoTime();
+                                if (left <= 0) {
+                                    swept.complete(true); // what executes from now on is bounded by its own lease alone
+                                } else {
+                                    sweep(Duration.ofNanos(Math.min(left, 2 * pause.toNanos())), until, swept);
+                                }
+                            }));
         }
 
         private CompletionStage<Boolean> release() {

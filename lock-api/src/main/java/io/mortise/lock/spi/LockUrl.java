@@ -23,8 +23,19 @@ import org.jspecify.annotations.Nullable;
 public final class LockUrl {
     private static final Pattern SHAPE = Pattern.compile(
             "(?<scheme>[A-Za-z][A-Za-z0-9+.-]*):(//(?<authority>[^/?#]*))?(?<path>[^?#]*)(\\?(?<query>[^#]*))?");
-    private static final Pattern SECRET = Pattern.compile("(?i).*(passw|pwd|secret|auth|token|credential).*");
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
+    private static final Pattern START =
+            Pattern.compile("(?s)(?<scheme>[A-Za-z][A-Za-z0-9+.-]*:)(//(?<authority>[^/?#]*))?(?<rest>.*)");
+    private static final Pattern SECRET = Pattern.compile("(?is).*(pass|pwd|secret|auth|token|credential|key).*");
+    private static final Pattern DURATION = Pattern.compile("(\\d+)(ms|s|m|h)");
+
+    /** Far below what a long counts in nanoseconds. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
+    /** What may be printed: anything else in the place of a host is likely a password whose @ was forgotten. */
+    private static final Pattern PRINTABLE_HOST =
+            Pattern.compile("([\\p{L}\\p{N}._-]+(:\\d{0,5})?|\\[[\\p{Alnum}:.%]+](:\\d{0,5})?|)");
+
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\u2028\\u2029]");
 
     private final String scheme;
     private final @Nullable String userInfo;
@@ -84,6 +95,10 @@ public final class LockUrl {
                             "\"" + redact(url) + "\" has a parameter without name or value");
                 }
                 String name = decode(pair.substring(0, equals), url);
+                if (UNPRINTABLE.matcher(name).find()) {
+                    throw new LockConfigurationException(
+                            "\"" + redact(url) + "\" has a control character in the name of a parameter");
+                }
                 if (parameters.put(name, decode(pair.substring(equals + 1), url)) != null) {
                     throw new LockConfigurationException(
                             "\"" + redact(url) + "\" has parameter \"" + name + "\" twice");
@@ -104,7 +119,41 @@ public final class LockUrl {
 
     /** Hides what may be a secret even where the text does not parse. */
     private static String redact(String url) {
-        return url.replaceAll("(?s):.*@", "://***@").replaceAll("(?s)\\?.*", "?…");
+        Matcher start = START.matcher(url);
+        if (!start.matches()) {
+            return visible(url.replaceFirst("(?s)[:@?#/=].*", "…"));
+        }
+        String authority = start.group("authority");
+        String rest = start.group("rest");
+        boolean doubtful = rest.contains("@") || rest.contains("#") || (authority == null && rest.contains(":"));
+        String shown = authority == null ? "" : "//" + (doubtful ? "***@" : printable(authority));
+        return visible(start.group("scheme") + shown + (doubtful ? "…" : rest.replaceFirst("(?s)\\?.*", "?…")));
+    }
+
+    /** User and password, and what cannot be a host, are hidden. */
+    private static String printable(String authority) {
+        int at = authority.lastIndexOf('@');
+        StringBuilder out = new StringBuilder(at < 0 ? "" : "***@"); // a lone user may be a password too
+        String separator = "";
+        for (String host : authority.substring(at + 1).split(",", -1)) {
+            out.append(separator).append(printableHost(host));
+            separator = ",";
+        }
+        return out.toString();
+    }
+
+    private static String printableHost(String host) {
+        return PRINTABLE_HOST.matcher(host).matches()
+                ? host
+                : host.replaceFirst("(?s)^([\\p{L}\\p{N}._-]+:)?.*", "$1***");
+    }
+
+    /** One line, whatever was escaped in it. */
+    private static String visible(String text) {
+        return UNPRINTABLE
+                .matcher(text)
+                .replaceAll(
+                        found -> String.format("\\\\u%04x", (int) found.group().charAt(0)));
     }
 
     /** Lower case. */
@@ -137,13 +186,15 @@ public final class LockUrl {
             int colon = host.endsWith("]") ? -1 : host.lastIndexOf(':');
             String name = colon < 0 ? host : host.substring(0, colon);
             if (name.isEmpty() || (name.contains(":") && !(name.startsWith("[") && name.endsWith("]")))) {
-                throw new LockConfigurationException("\"" + this + "\" has no host in \"" + host
+                throw new LockConfigurationException("\"" + this + "\" has no host in \"" + printableHost(host)
                         + "\": expected host or host:port, IPv6 in brackets");
             }
             endpoints.add(new Endpoint(name, colon < 0 ? defaultPort : port(host.substring(colon + 1))));
         }
         if (endpoints.isEmpty()) {
-            throw new LockConfigurationException("\"" + this + "\" names no host: expected " + scheme + "://host:port");
+            String shown = path.contains(":") || path.contains("@") ? scheme + ":…" : toString();
+            throw new LockConfigurationException(
+                    "\"" + shown + "\" names no host: expected " + scheme + "://host:port");
         }
         return endpoints;
     }
@@ -155,7 +206,8 @@ public final class LockUrl {
                 return port;
             }
         }
-        throw new LockConfigurationException("\"" + this + "\" has port \"" + text + "\", must be from 1 to 65535");
+        throw new LockConfigurationException("\"" + this + "\" has port \"" + (text.matches("\\d{0,5}") ? text : "***")
+                + "\", must be from 1 to 65535");
     }
 
     /** What follows the hosts, with its leading slash; what follows the colon where there are no hosts. May be empty. */
@@ -176,26 +228,36 @@ public final class LockUrl {
     /** A duration: {@code 500ms}, {@code 5s}, {@code 2m}, {@code 1h} or {@code PT5S}. */
     public Optional<Duration> duration(String name) {
         return text(name).map(value -> {
-            Matcher matcher = DURATION.matcher(value);
+            Duration parsed;
             try {
-                if (!matcher.matches()) {
-                    Duration parsed = Duration.parse(value);
-                    if (!parsed.isNegative()) {
-                        return parsed;
-                    }
-                    throw invalid(name, value, "zero or more");
-                }
+                parsed = read(value);
             } catch (DateTimeParseException e) {
-                throw invalid(name, value, "a duration such as 500ms, 5s, 2m or PT5S");
+                throw invalid(name, value, "a duration such as 500ms, 5s, 2m or PT5S, at most 36500 days");
+            } catch (NumberFormatException | ArithmeticException e) {
+                throw invalid(name, value, "at most 36500 days");
             }
-            long amount = Long.parseLong(matcher.group(1));
-            return switch (matcher.group(2)) {
-                case "ms" -> Duration.ofMillis(amount);
-                case "s" -> Duration.ofSeconds(amount);
-                case "m" -> Duration.ofMinutes(amount);
-                default -> Duration.ofHours(amount);
-            };
+            if (parsed.isNegative()) {
+                throw invalid(name, value, "zero or more");
+            }
+            if (parsed.compareTo(LONGEST) > 0) {
+                throw invalid(name, value, "at most 36500 days");
+            }
+            return parsed;
         });
+    }
+
+    private static Duration read(String value) {
+        Matcher matcher = DURATION.matcher(value);
+        if (!matcher.matches()) {
+            return Duration.parse(value);
+        }
+        long amount = Long.parseLong(matcher.group(1));
+        return switch (matcher.group(2)) {
+            case "ms" -> Duration.ofMillis(amount);
+            case "s" -> Duration.ofSeconds(amount);
+            case "m" -> Duration.ofMinutes(amount);
+            default -> Duration.ofHours(amount);
+        };
     }
 
     /** A whole number within the limits. */
@@ -226,7 +288,7 @@ public final class LockUrl {
 
     private LockConfigurationException invalid(String name, String value, String expected) {
         return new LockConfigurationException("URL parameter " + name + "="
-                + (SECRET.matcher(name).matches() ? "***" : value) + " must be " + expected);
+                + (SECRET.matcher(name).matches() ? "***" : visible(value)) + " must be " + expected);
     }
 
     /** The URL without password and other secrets. */
@@ -234,20 +296,17 @@ public final class LockUrl {
     public String toString() {
         StringBuilder out = new StringBuilder(scheme).append(':');
         if (hosts != null) {
-            out.append("//");
-            if (userInfo != null) {
-                out.append("***@"); // a lone user may be a password too
-            }
-            out.append(hosts);
+            out.append("//").append(userInfo == null ? "" : "***@").append(printable(hosts));
         }
-        out.append(path);
+        int at = hosts == null ? path.lastIndexOf('@') : -1; // a password, if the slashes were forgotten
+        out.append(at < 0 ? "" : "***").append(path.substring(Math.max(at, 0)));
         char separator = '?';
         for (Map.Entry<String, String> parameter : parameters.entrySet()) {
             boolean secret = SECRET.matcher(parameter.getKey()).matches();
             out.append(separator).append(parameter.getKey()).append('=').append(secret ? "***" : parameter.getValue());
             separator = '&';
         }
-        return out.toString();
+        return visible(out.toString());
     }
 
     /** One host and port; IPv6 addresses keep their brackets. */

@@ -13,11 +13,18 @@ import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
-class DiscoveryTest {
+public class DiscoveryTest {
     private static class One implements LockProvider {
         @Override
         public Set<String> schemes() {
@@ -43,7 +50,8 @@ class DiscoveryTest {
     }
 
     private static LockClient connect(String url, Capability... required) {
-        return Discovery.connect(url, ClientOptions.defaults(), List.of(required), List.of(new One(), new Two()));
+        return Discovery.connect(
+                url, ClientOptions.defaults(), List.of(required), List.of(new One(), new Two()), Set.of());
     }
 
     @Test
@@ -88,5 +96,68 @@ class DiscoveryTest {
                 .hasMessageContaining("[FAIR]")
                 .hasMessageContaining("FENCING");
         assertThat(Discovery.found()).isEmpty();
+    }
+
+    /** Listed, but no provider. */
+    public static final class Alien {}
+
+    /** Found by the class loader below; opens nothing. */
+    public static final class Found implements LockProvider {
+        @Override
+        public Set<String> schemes() {
+            return Set.of("found");
+        }
+
+        @Override
+        public Set<String> parameters() {
+            return Set.of();
+        }
+
+        @Override
+        public LockBackend open(LockUrl url, BackendContext context) {
+            throw new LockConfigurationException("opened");
+        }
+    }
+
+    @Test
+    void S14_aBrokenProviderIsSkippedAndNamedOnlyIfItsSchemeMayBeMissing(@TempDir Path dir) throws Exception {
+        Path services = Files.createDirectories(dir.resolve("META-INF/services"));
+        Files.writeString(
+                services.resolve(LockProvider.class.getName()),
+                "no.such.Provider\n" + Alien.class.getName() + "\n" + Found.class.getName() + "\n");
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        // A copy of the provider of its own, outside any named module.
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {dir.toUri().toURL()}, before) {
+            @Override
+            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                if (!name.equals(Found.class.getName()) && !name.equals(Alien.class.getName())) {
+                    return super.loadClass(name, resolve);
+                }
+                Class<?> known = findLoadedClass(name);
+                if (known != null) {
+                    return known;
+                }
+                try (InputStream in =
+                        DiscoveryTest.class.getResourceAsStream(name.substring(name.lastIndexOf('.') + 1) + ".class")) {
+                    byte[] bytes = in.readAllBytes();
+                    return defineClass(name, bytes, 0, bytes.length);
+                } catch (IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+        }) {
+            thread.setContextClassLoader(loader);
+            assertThat(Discovery.found()).containsExactly("found (" + Found.class.getName() + ")");
+            assertThatThrownBy(() -> Discovery.connect("found:x", ClientOptions.defaults(), List.of()))
+                    .hasMessage("opened");
+            assertThatThrownBy(() -> Discovery.connect("lost:x", ClientOptions.defaults(), List.of()))
+                    .isInstanceOf(LockConfigurationException.class)
+                    .hasMessageContaining("could not be loaded")
+                    .hasMessageContaining("no.such.Provider")
+                    .hasMessageContaining(Alien.class.getName() + " not a subtype");
+        } finally {
+            thread.setContextClassLoader(before);
+        }
     }
 }

@@ -24,6 +24,10 @@ final class MapStore implements LeaseStore {
     final Map<LockName, Row> rows = new ConcurrentHashMap<>();
     final AtomicLong requests = new AtomicLong();
     volatile boolean hung;
+    /** Broken: executes nothing. */
+    volatile boolean answersNull;
+    /** Impolite. */
+    volatile boolean clearsWhatItIsGiven;
     /** Acquires execute so much later, and their answers are lost. */
     volatile Duration late = Duration.ZERO;
 
@@ -38,6 +42,9 @@ final class MapStore implements LeaseStore {
         requests.incrementAndGet();
         if (hung) {
             return new CompletableFuture<>();
+        }
+        if (answersNull) {
+            return CompletableFuture.completedFuture(null);
         }
         return CompletableFuture.completedFuture(request.get());
     }
@@ -74,6 +81,13 @@ final class MapStore implements LeaseStore {
                     }
                     return row;
                 });
+            }
+            if (clearsWhatItIsGiven) {
+                try {
+                    grants.clear();
+                } catch (UnsupportedOperationException e) {
+                    return gone;
+                }
             }
             return gone;
         });

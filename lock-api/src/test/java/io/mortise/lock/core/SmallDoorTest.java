@@ -2,7 +2,9 @@
 package io.mortise.lock.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -18,8 +20,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A store of three verbs, through the whole core, under a clock cranked by hand. */
+@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmallDoorTest {
     private final ManualClock clock = new ManualClock();
     private final MapStore store = new MapStore(clock);
@@ -79,6 +83,118 @@ class SmallDoorTest {
         assertThat(store.rows).as("the late request has executed").hasSize(1);
         clock.advance(Duration.ofSeconds(3));
         assertThat(store.rows).isEmpty();
+    }
+
+    /** One lost reply, then another's long hold: the grant that comes at last counts from its own request. */
+    @Test
+    void S02_S08_aReplyLostEarlyInALongWaitCostsTheLaterGrantNothing() {
+        Lease held = two.named("x").acquireAsync().join();
+        store.late = Duration.ofDays(1);
+        CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
+        store.late = Duration.ZERO;
+        clock.advance(Duration.ofSeconds(25));
+        held.releaseAsync().join();
+        clock.advance(Duration.ofMillis(200));
+        assertThat(waiting.join().remaining()).isGreaterThan(Duration.ofSeconds(29));
+        assertThat(waiting.join().fencingToken()).isEqualTo(held.fencingToken() + 1);
+        clock.advance(Duration.ofMinutes(2));
+        assertThat(waiting.join().isHeld()).isTrue();
+        assertThat(waiting.join().releaseAsync().join()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** The lost request executes after "busy", when the lock is free: nobody's grant, removed while the same waiter waits. */
+    @Test
+    void S08_aRequestThatExecutesAfterTheAnswerBusyIsCleanedUp() {
+        Lease held = two.named("x").acquireAsync().join();
+        store.late = Duration.ofSeconds(10);
+        CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
+        store.late = Duration.ZERO;
+        clock.advance(Duration.ofMillis(9_900));
+        store.hung = true; // nobody's question comes between the release and the late request
+        clock.advance(Duration.ofMillis(99));
+        store.rows.clear();
+        clock.advance(Duration.ofMillis(1));
+        store.hung = false;
+        assertThat(store.rows).as("the late request has executed").hasSize(1);
+        assertThat(waiting).isNotDone();
+        clock.advance(Duration.ofSeconds(9));
+        assertThat(waiting.join().remaining()).isGreaterThan(Duration.ofSeconds(15));
+        assertThat(waiting.join().releaseAsync().join()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(store.rows).isEmpty();
+        assertThat(held.isHeld()).isFalse();
+    }
+
+    /** The lost request did execute, and the store was silent for most of the lease: what is left of it is given back. */
+    @Test
+    void S02_aGrantWhoseAnswerWasLostLongAgoIsRenewedBeforeItIsHandedOver() {
+        store.late = Duration.ofNanos(1);
+        CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
+        clock.advance(Duration.ofNanos(1));
+        store.late = Duration.ZERO;
+        store.hung = true;
+        clock.advance(Duration.ofSeconds(25));
+        assertThat(store.rows).hasSize(1);
+        assertThat(waiting).isNotDone();
+        store.hung = false;
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(waiting.join().remaining()).isGreaterThan(Duration.ofSeconds(25));
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(waiting.join().isHeld()).isTrue();
+    }
+
+    @Test
+    void S16_closeKnowsOfARequestThatMayYetExecute() {
+        store.late = Duration.ofSeconds(2);
+        assertThat(one.named("x").tryAcquireAsync(Duration.ZERO)).isCompletedExceptionally();
+        store.late = Duration.ZERO;
+        CoreClient client = (CoreClient) one;
+        assertThat(client.settlements.isEmpty()).isFalse();
+        clock.advance(Duration.ofSeconds(30));
+        assertThat(client.settlements.isEmpty()).as("for one lease duration").isTrue();
+        client.close();
+        assertThat(clock.timers()).isZero();
+    }
+
+    @Test
+    void S07_aRenewalAnsweredByNullIsUnknown() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.answersNull = true;
+        long before = store.requests.get();
+        clock.advance(Duration.ofSeconds(15));
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(store.requests.get() - before).as("retried soon").isGreaterThan(3);
+        store.answersNull = false;
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void S14_anAcquireAnsweredByNullFailsAndNamesTheStore() {
+        store.answersNull = true;
+        assertThatThrownBy(() -> one.named("x").acquireAsync().join())
+                .hasCauseInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining(MapStore.class.getName() + " answered null to acquire of x");
+        store.answersNull = false;
+    }
+
+    @Test
+    void S05_aReleaseAnsweredByNullIsUnknownUntilSettled() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.answersNull = true;
+        CompletableFuture<ReleaseOutcome> released = lease.releaseAsync();
+        store.answersNull = false;
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(released).isCompleted();
+        assertThat(store.rows).isEmpty();
+    }
+
+    /** A store may keep the collection that it was given. */
+    @Test
+    void S07_whatIsAskedToBeRenewedCannotBeChangedByTheStore() {
+        store.clearsWhatItIsGiven = true;
+        Lease lease = one.named("x").acquireAsync().join();
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(lease.isHeld()).isTrue();
     }
 
     @Test

@@ -28,7 +28,7 @@ class LockUrlTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"x://h:0", "x://h:65536", "x://h:", "x://h:a", "x://::1", "x://a,,b", "x:///p", "x:p"})
+    @ValueSource(strings = {"x://h:0", "x://h:65536", "x://h:", "x://a,,b", "x:///p", "x:p"})
     void S14_badHostsAreRefusedWithTheUrl(String url) {
         assertThatThrownBy(() -> LockUrl.parse(url).endpoints(1))
                 .isInstanceOf(LockConfigurationException.class)
@@ -84,6 +84,16 @@ class LockUrlTest {
                 "redis://u:s3\ncrt@h",
                 "redis://u:s3crt%@h",
                 "redis:u:s3crt@h",
+                "redis:s3crt@h",
+                "redis:/s3crt@h",
+                "redis://:s3crt",
+                "redis://u:s3crt",
+                "redis://u:s3crt:6379",
+                "redis://h1,:s3crt",
+                "redis://:s3#crt",
+                "redis://h?x%0Apassword=s3crt",
+                "redis://h?pass=s3crt&ApiKey=s3crt",
+                "//:s3crt",
                 "redis://h?bad=1&password=%s3",
             })
     void S19_noErrorAndNoTextShowsASecret(String text) {
@@ -101,5 +111,49 @@ class LockUrlTest {
             said.append(e.getMessage());
         }
         assertThat(said.toString()).isNotEmpty().doesNotContain("s3").doesNotContain("crt");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x://h:a", "x://::1", "x://:1", "x://h:123456"})
+    void S14_S19_whatIsNoHostIsRefusedAndNotShown(String url) {
+        assertThatThrownBy(() -> LockUrl.parse(url).endpoints(1))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("***")
+                .hasMessageNotContaining(url);
+    }
+
+    @Test
+    void S19_whereHostsAreMissingAPathWithAColonIsNotShown() {
+        assertThatThrownBy(() -> LockUrl.parse("redis::s3crt").endpoints(1))
+                .hasMessageContaining("names no host")
+                .hasMessageNotContaining("s3");
+    }
+
+    @Test
+    void S19_whatIsPrintedIsOneLine() {
+        LockUrl url = LockUrl.parse("x://h/a%0Ab?c=d%0De%E2%80%A8f");
+        assertThat(url.path()).isEqualTo("/a\nb");
+        assertThat(url.toString()).isEqualTo("x://h/a\\u000ab?c=d\\u000de\\u2028f");
+        assertThatThrownBy(() -> url.flag("c")).hasMessageContaining("c=d\\u000de");
+        assertThatThrownBy(() -> LockUrl.parse("x://h?a%0Ab=c")).hasMessageContaining("control character");
+        assertThatThrownBy(() -> LockUrl.parse("no\nurl")).hasMessageContaining("no\\u000aurl");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "876001h",
+                "999999999h",
+                "9999999999999999999ms",
+                "9223372036854775807h",
+                "P36501D",
+                "PT9999999999H"
+            })
+    void S14_aDurationThatNobodyCanCountIsRefusedWithItsLimit(String value) {
+        assertThatThrownBy(() -> LockUrl.parse("x://h?d=" + value).duration("d"))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("d=" + value)
+                .hasMessageContaining("36500 days");
+        assertThat(LockUrl.parse("x://h?d=876000h").duration("d")).contains(Duration.ofDays(36_500));
     }
 }

@@ -118,7 +118,7 @@ public final class MemoryFaults {
      * @return false if nobody held it
      */
     public boolean expire(String name) {
-        return store.take(name, null, new LossReason(LossReason.Kind.EXPIRED, "a scripted fault ended the lease"));
+        return store.takeFromAnyone(name, new LossReason(LossReason.Kind.EXPIRED, "a scripted fault ended the lease"));
     }
 
     /**
@@ -126,12 +126,12 @@ public final class MemoryFaults {
      * tokens are for (S3).
      */
     public boolean expireUnnoticed(String name) {
-        return store.take(name, null, null);
+        return store.takeFromAnyone(name, null);
     }
 
     /** As an operator's forced release: the holder is told {@link LossReason.Kind#REMOVED} at once. */
     public boolean remove(String name) {
-        return store.take(name, null, new LossReason(LossReason.Kind.REMOVED, "a scripted fault removed the grant"));
+        return store.takeFromAnyone(name, new LossReason(LossReason.Kind.REMOVED, "a scripted fault removed the grant"));
     }
 
     /** Decided when the request is sent, so that a request it sets off in another client does not take its fate. */

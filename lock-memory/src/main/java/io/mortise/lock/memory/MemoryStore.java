@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -189,15 +190,24 @@ public final class MemoryStore {
     }
 
     /**
-     * Takes the lock away from its holder.
+     * Takes the lock away from its holder, if that is exactly the one seen.
      *
-     * @param seen only if the holder is exactly this one; null: whoever it is
      * @param reason what the holder is told at once; null: nothing
      */
-    boolean take(String name, @Nullable LockHolder seen, @Nullable LossReason reason) {
+    boolean take(String name, LockHolder seen, @Nullable LossReason reason) {
+        Objects.requireNonNull(seen, "seen");
+        return take(name, holder -> holder.holder().equals(seen), reason);
+    }
+
+    /** Takes the lock away from whoever holds it. */
+    boolean takeFromAnyone(String name, @Nullable LossReason reason) {
+        return take(name, holder -> true, reason);
+    }
+
+    private boolean take(String name, Predicate<Place> meant, @Nullable LossReason reason) {
         return step(pushes -> {
             Line line = current(name, pushes);
-            if (line == null || (seen != null && !line.holder.holder().equals(seen))) {
+            if (line == null || !meant.test(line.holder)) {
                 return false;
             }
             Place holder = line.holder;

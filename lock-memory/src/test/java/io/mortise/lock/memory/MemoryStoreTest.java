@@ -46,6 +46,16 @@ class MemoryStoreTest {
     }
 
     @Test
+    @SuppressWarnings("NullAway")
+    void S14_anOperatorWhoNamesNobodyTakesNothing() throws Exception {
+        try (Lease held = a.named("x").acquire()) {
+            assertThatThrownBy(() -> store.take("x", null, null)).hasMessage("seen");
+            assertThat(held.isHeld()).isTrue();
+            assertThat(store.status("x").holders()).hasSize(1);
+        }
+    }
+
+    @Test
     void S01_oneOwnerAtATime() throws Exception {
         try (Lease held = a.named("x").acquire()) {
             assertThat(held.isHeld()).isTrue();
