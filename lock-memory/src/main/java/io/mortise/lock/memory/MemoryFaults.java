@@ -131,7 +131,8 @@ public final class MemoryFaults {
 
     /** As an operator's forced release: the holder is told {@link LossReason.Kind#REMOVED} at once. */
     public boolean remove(String name) {
-        return store.takeFromAnyone(name, new LossReason(LossReason.Kind.REMOVED, "a scripted fault removed the grant"));
+        return store.takeFromAnyone(
+                name, new LossReason(LossReason.Kind.REMOVED, "a scripted fault removed the grant"));
     }
 
     /** Decided when the request is sent, so that a request it sets off in another client does not take its fate. */
