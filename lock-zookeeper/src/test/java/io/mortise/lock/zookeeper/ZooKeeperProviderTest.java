@@ -91,7 +91,7 @@ class ZooKeeperProviderTest {
                 "zookeeper:name                                | no host",
                 "zookeeper://h:0                               | port \"0\", must be from 1 to 65535",
                 "zookeeper://h:65536                           | port \"65536\", must be from 1 to 65535",
-                "zookeeper://h:x                               | port \"x\"",
+                "zookeeper://h:x                               | must be from 1 to 65535",
                 "zookeeper://h,,i                              | has no host in \"\"",
                 "zookeeper://h//a                              | basePath is \"//a\"",
                 "zookeeper://h/a/                              | basePath is \"/a/\"",
