@@ -6,24 +6,27 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import io.mortise.lock.testkit.servers.TcpProxy;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.testkit.servers.TestEndpoint;
+import io.mortise.lock.testkit.servers.TestServers;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract of every backend, kept on a ZooKeeper server; each client reaches it over a line of its own. */
+/**
+ * The contract of every backend, kept on a ZooKeeper server; each client reaches it over a line of its own. A server from
+ * outside must allow sessions of 3 s.
+ */
 class ZooKeeperConformanceTest extends LockConformance {
-    private static final AtomicInteger NEXT = new AtomicInteger();
-    private static ZooKeeperTestServer server;
+    private static TestEndpoint server;
 
     @BeforeAll
     static void startServer() {
-        server = ZooKeeperTestServer.start();
+        server = TestServers.zooKeeper();
     }
 
     @AfterAll
@@ -33,7 +36,7 @@ class ZooKeeperConformanceTest extends LockConformance {
 
     @Override
     protected BackendUnderTest backend() {
-        return new OneBasePath("/conformance-" + NEXT.incrementAndGet());
+        return new OneBasePath("/conformance-" + UUID.randomUUID());
     }
 
     private record OneBasePath(String base, Map<LockClient, TcpProxy> lines)
@@ -47,7 +50,8 @@ class ZooKeeperConformanceTest extends LockConformance {
 
         @Override
         public LockClient open(ClientOptions options) {
-            TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+            String[] hostAndPort = server.address().split(":", 2);
+            TcpProxy line = TcpProxy.to(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
             LockClient client = ZooKeeperLocks.connect(
                     ZkTests.options(line.address(), SESSION).basePath(base), options);
             lines.put(client, line);
