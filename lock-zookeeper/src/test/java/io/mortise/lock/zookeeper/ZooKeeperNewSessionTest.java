@@ -3,16 +3,21 @@ package io.mortise.lock.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,12 +58,21 @@ class ZooKeeperNewSessionTest {
 
     @Test
     void S12_thoseWhoComeBeforeTheNewSessionIsReadyAreGrantedInTheirOrder() throws Exception {
-        try (LockClient client = ZkTests.client(line.address(), Duration.ofSeconds(20))) {
+        AtomicReference<ZkBackend> backend = new AtomicReference<>();
+        ZooKeeperOptions options = ZkTests.options(line.address(), Duration.ofSeconds(20));
+        try (LockClient client = LockClients.over(
+                context -> {
+                    ZkBackend opened = ZkBackend.open(options, context);
+                    backend.set(opened);
+                    return opened;
+                },
+                ClientOptions.defaults())) {
             client.named("order").acquire().close(); // the lock's own node is there: one that misses it asks twice
-            Lease lease = client.named("held").acquire();
+            ZkSession first = Objects.requireNonNull(backend.get()).session();
             line.delay(Duration.ofMillis(100));
             server.sessions().forEach(server::expireSession);
-            lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            // Only then: those who come while it is dying are refused by it, and come again at random.
+            Await.until("the client knows that its session ended", ZkTests.SOON, first::isOver);
             List<CompletableFuture<Long>> tokens = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 tokens.add(client.named("order").acquireAsync().thenApply(granted -> {
