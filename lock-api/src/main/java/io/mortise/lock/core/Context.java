@@ -60,13 +60,7 @@ final class Context implements BackendContext {
 
     @Override
     public void settle(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos) {
-        client.settlements.begin(new Settlement<Object>(what, cleanup, untilNanos, new Settlement.Listener<>() {
-            @Override
-            public void settled(Object answer, boolean firstTry) {}
-
-            @Override
-            public void givenUp(Throwable last) {}
-        }));
+        client.settlements.begin(new Settlement<Object>(what, cleanup, untilNanos, new Settlement.Listener<>() {}));
     }
 
     @Override

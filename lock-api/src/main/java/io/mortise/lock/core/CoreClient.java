@@ -176,13 +176,7 @@ public final class CoreClient implements LockClient {
 
     /** Removes what a ticket may have in the store; repeated until the store has answered (S8). */
     void withdraw(LockName name, Ticket ticket, Duration lease) {
-        end(name, ticket, lease, new Settlement.Listener<Boolean>() {
-            @Override
-            public void settled(Boolean wasThere, boolean firstTry) {}
-
-            @Override
-            public void givenUp(Throwable last) {}
-        });
+        end(name, ticket, lease, new Settlement.Listener<Boolean>() {});
     }
 
     void end(LockName name, Ticket ticket, Duration lease, Settlement.Listener<Boolean> listener) {

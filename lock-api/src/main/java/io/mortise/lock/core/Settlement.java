@@ -23,10 +23,10 @@ final class Settlement<T> {
     /** What becomes of it. Called once, on any thread. */
     interface Listener<T> {
         /** The store answered. */
-        void settled(T answer, boolean firstTry);
+        default void settled(T answer, boolean firstTry) {}
 
         /** Its time is over, or the client's. */
-        void givenUp(Throwable last);
+        default void givenUp(Throwable last) {}
     }
 
     Settlement(

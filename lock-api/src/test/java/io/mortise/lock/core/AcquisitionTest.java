@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.Capability;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.Liveness;
-import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.spi.Ticket;
@@ -22,14 +20,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /** Interleavings by hand: each answer comes when the test says so. */
 class AcquisitionTest {
-    private static final Duration LEASE = Duration.ofSeconds(10);
+    private static final Duration LEASE = BareBackend.LEASE;
 
     private final ManualClock clock = new ManualClock();
     private final List<Scripted> tickets = new ArrayList<>();
@@ -74,25 +71,9 @@ class AcquisitionTest {
         return CoreClient.open(context -> new Backend(), options, borrowed, new Random(1), borrowed::stop);
     }
 
-    private final class Backend implements LockBackend {
-        @Override
-        public String endpoints() {
-            return "script:1";
-        }
-
-        @Override
-        public Set<Capability> capabilities() {
-            return Set.of(Capability.FENCING);
-        }
-
-        @Override
-        public Duration leaseDuration(Optional<Duration> asked) {
-            return LEASE;
-        }
-
-        @Override
-        public boolean queuesWaiters() {
-            return false;
+    private final class Backend extends BareBackend {
+        Backend() {
+            super("script:1");
         }
 
         @Override
@@ -101,12 +82,6 @@ class AcquisitionTest {
             tickets.add(ticket);
             return ticket;
         }
-
-        @Override
-        public void renew(List<Liveness> due) {}
-
-        @Override
-        public void close() {}
     }
 
     private Attempt granted(Duration left) {

@@ -6,14 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.Liveness;
-import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.spi.Ticket;
@@ -25,7 +23,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -34,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /** Backends that answer on the calling thread, throw, or answer nonsense: the core hangs on none of them. */
 class OddBackendTest {
-    private static final Duration LEASE = Duration.ofSeconds(10);
+    private static final Duration LEASE = BareBackend.LEASE;
     private static final int CROWD = 5000;
 
     private final ManualClock clock = new ManualClock();
@@ -253,25 +250,9 @@ class OddBackendTest {
         }
     }
 
-    private final class Backend implements LockBackend {
-        @Override
-        public String endpoints() {
-            return "odd:1";
-        }
-
-        @Override
-        public Set<Capability> capabilities() {
-            return Set.of(Capability.FENCING);
-        }
-
-        @Override
-        public Duration leaseDuration(Optional<Duration> asked) {
-            return LEASE;
-        }
-
-        @Override
-        public boolean queuesWaiters() {
-            return false;
+    private final class Backend extends BareBackend {
+        Backend() {
+            super("odd:1");
         }
 
         @Override
@@ -291,9 +272,6 @@ class OddBackendTest {
                 }
             };
         }
-
-        @Override
-        public void renew(List<Liveness> due) {}
 
         @Override
         public void close() {

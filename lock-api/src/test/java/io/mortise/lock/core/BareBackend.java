@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** What tests of single interleavings need beside their tickets: tokens, one lease for all, no queue, no renewal. */
+abstract class BareBackend implements LockBackend {
+    static final Duration LEASE = Duration.ofSeconds(10);
+
+    private final String endpoints;
+
+    BareBackend(String endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    @Override
+    public String endpoints() {
+        return endpoints;
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return Set.of(Capability.FENCING);
+    }
+
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        return LEASE;
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return false;
+    }
+
+    @Override
+    public void renew(List<Liveness> due) {}
+
+    @Override
+    public void close() {}
+}
