@@ -5,6 +5,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * One backend with an empty namespace of its own in a real store, for one test: what a third party implements. The kit
@@ -20,7 +21,7 @@ public interface BackendUnderTest extends AutoCloseable {
 
     /**
      * The longest that a lock of a client that fell silent stays taken, for leases of {@link #lease()}: lease or session,
-     * the store's expiry granularity, and 2 s (S11). Bounds waits of the tests that {@linkplain #faults() cut a line}.
+     * the store's expiry granularity, and 2 s (S11). Bounds waits of the tests that {@linkplain #faults() break something}.
      */
     default Duration takeoverWithin() {
         return lease().plusSeconds(3);
@@ -42,9 +43,26 @@ public interface BackendUnderTest extends AutoCloseable {
         return lease();
     }
 
-    /** How to break the line between a client and the store; empty: the rules that need it are not verified. */
-    default Optional<Faults> faults() {
+    /** What can be broken around this backend. Default: {@link Faults#NONE}. */
+    default Faults faults() {
+        return Faults.NONE;
+    }
+
+    /**
+     * The URL by which another process reaches the same namespace by {@link io.mortise.lock.Locks#connect}, with leases or
+     * sessions of {@link #lease()}; the provider is on the class path. Empty: what needs a process that is frozen or killed is
+     * not verified.
+     */
+    default Optional<String> url() {
         return Optional.empty();
+    }
+
+    /**
+     * How many requests the store has had so far by its own count, renewals and other signs of life left out. Empty: what
+     * needs a count is not verified.
+     */
+    default OptionalLong requests() {
+        return OptionalLong.empty();
     }
 
     /** Whether a thread belongs to a server that runs inside this JVM, so that it is no leak of the client's (S16). */
@@ -55,16 +73,4 @@ public interface BackendUnderTest extends AutoCloseable {
     /** Removes the namespace and whatever was started for it. */
     @Override
     default void close() {}
-
-    /** Faults on the line of one client; other clients do not notice. */
-    interface Faults {
-        /**
-         * From now on nothing passes in either direction, and neither side is told: what a pulled cable does. Requests
-         * are answered by nobody.
-         */
-        void cut(LockClient client);
-
-        /** Ends {@link #cut}. What was under way may arrive late, as it can in a network. */
-        void heal(LockClient client);
-    }
 }

@@ -10,7 +10,6 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -37,7 +36,7 @@ public final class Bench implements AutoCloseable {
 
     private final BackendUnderTest backend;
     private final List<LockClient> clients = new CopyOnWriteArrayList<>();
-    private final List<LockClient> cut = new ArrayList<>();
+    private final Nemesis nemesis;
     private final AtomicInteger threadCount = new AtomicInteger();
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, THREAD_NAME + threadCount.incrementAndGet());
@@ -47,6 +46,7 @@ public final class Bench implements AutoCloseable {
 
     Bench(BackendUnderTest backend) {
         this.backend = backend;
+        this.nemesis = new Nemesis(backend.faults());
     }
 
     BackendUnderTest backend() {
@@ -79,24 +79,12 @@ public final class Bench implements AutoCloseable {
     /** The operator's view, or the test is aborted. */
     static LockAdmin admin(LockClient client, String rule) {
         Optional<LockAdmin> admin = client.admin();
-        if (admin.isEmpty()) {
-            notVerified(rule, "this backend has no LockAdmin");
-        }
-        return admin.orElseThrow();
+        return admin.orElseThrow(() -> notVerified(rule, "this backend has no LockAdmin"));
     }
 
-    /** Cuts the client's line, or aborts the test. It is healed after the test at the latest. */
-    void cut(LockClient client, String rule) {
-        if (backend.faults().isEmpty()) {
-            notVerified(rule, "BackendUnderTest.faults() is empty");
-        }
-        cut.add(client);
-        backend.faults().orElseThrow().cut(client);
-    }
-
-    void heal(LockClient client) {
-        cut.remove(client);
-        backend.faults().orElseThrow().heal(client);
+    /** Breaks what the backend lets it break. */
+    Nemesis nemesis() {
+        return nemesis;
     }
 
     /** Aborts a test that has no meaning for this backend. */
@@ -105,8 +93,8 @@ public final class Bench implements AutoCloseable {
     }
 
     /** Aborts: reported beside what passed and what failed. */
-    static void notVerified(String rule, String why) {
-        Assumptions.abort("NOT VERIFIED: " + rule + ": " + why);
+    static RuntimeException notVerified(String rule, String why) {
+        return Assumptions.abort("NOT VERIFIED: " + rule + ": " + why);
     }
 
     static <T> T await(CompletionStage<T> stage) throws InterruptedException {
@@ -175,7 +163,7 @@ public final class Bench implements AutoCloseable {
 
     @Override
     public void close() {
-        List.copyOf(cut).forEach(this::heal);
+        nemesis.close();
         clients.forEach(LockClient::close);
         threads.shutdownNow();
         backend.close();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What happens to a client whose line to the store is cut, and to the others. Needs {@link BackendUnderTest#faults()}. */
+/** What happens to a client whose line to the store falls silent, and to the others. Needs {@link Faults#line}. */
 interface SilenceContract extends Contract {
     ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
 
@@ -35,7 +35,7 @@ interface SilenceContract extends Contract {
         old.onExpiring(bench().backend().lease().dividedBy(2), () -> warned.complete(null));
         CompletableFuture<Lease> waiting =
                 other.named("x", bench().shortLease(other)).acquireAsync();
-        bench().cut(silent, "S02, S03, S05, S06, S07, S11 over expiry");
+        bench().nemesis().silence(silent, "S02, S03, S05, S06, S07, S11 over expiry");
         Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), () -> {
             boolean granted = waiting.isDone();
             assertThat(granted && old.isHeld()).as("S02: two believe").isFalse();
@@ -49,7 +49,7 @@ interface SilenceContract extends Contract {
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
         }
-        bench().heal(silent);
+        bench().nemesis().heal(silent);
         assertThat(face.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(old.isHeld()).as("S06").isFalse();
         assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
@@ -65,7 +65,7 @@ interface SilenceContract extends Contract {
     default void S09_waitsOnASilentStoreAreBounded(Face face) throws Exception {
         LockClient client = bench().client(IMPATIENT);
         DistributedLock lock = client.named("x");
-        bench().cut(client, "S09 on a silent store");
+        bench().nemesis().silence(client, "S09 on a silent store");
         for (Duration maxWait : new Duration[] {Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(1500)}) {
             Duration bound = maxWait.isZero() ? IMPATIENT.requestTimeout() : maxWait;
             long start = System.nanoTime();
@@ -80,7 +80,7 @@ interface SilenceContract extends Contract {
     default void S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent() throws Exception {
         LockClient client = bench().client(IMPATIENT);
         DistributedLock lock = client.named("x");
-        bench().cut(client, "S10 on a silent store");
+        bench().nemesis().silence(client, "S10 on a silent store");
         bench().assertInterruptReturnsAtOnce(lock);
     }
 
@@ -89,13 +89,13 @@ interface SilenceContract extends Contract {
     default void S08_requestsThatArriveLateLeaveNothing() throws Exception {
         LockClient client = bench().client(IMPATIENT);
         LockClient other = bench().client();
-        bench().cut(client, "S08 unknown outcomes");
+        bench().nemesis().silence(client, "S08 unknown outcomes");
         CompletableFuture<Lease> cancelled =
                 client.named("x", bench().shortLease(client)).acquireAsync();
         assertThatThrownBy(() -> client.named("x", bench().shortLease(client)).tryAcquire(Duration.ofMillis(100)))
                 .isInstanceOf(BackendUnavailableException.class);
         cancelled.cancel(true);
-        bench().heal(client);
+        bench().nemesis().heal(client);
         // Not instead of waiting for it: what arrives late may arrive after this look.
         long healed = System.nanoTime();
         Bench.eventually("nothing stays", bench().backend().takeoverWithin().plusSeconds(1), () -> {
@@ -111,7 +111,7 @@ interface SilenceContract extends Contract {
     @EnumSource
     default void S15_anUnboundedWaitOnASilentStoreFails(Face face) throws Exception {
         LockClient client = bench().client(IMPATIENT.unavailableAfter(Duration.ofSeconds(1)));
-        bench().cut(client, "S15");
+        bench().nemesis().silence(client, "S15");
         long start = System.nanoTime();
         assertThatThrownBy(() -> face.acquire(client.named("x")))
                 .isInstanceOf(BackendUnavailableException.class)
@@ -124,7 +124,7 @@ interface SilenceContract extends Contract {
         LockClient client = bench().client(IMPATIENT);
         LockClient other = bench().client();
         Lease held = client.named("x", bench().shortLease(client)).acquire();
-        bench().cut(client, "S16 on a silent store");
+        bench().nemesis().silence(client, "S16 on a silent store");
         CompletableFuture<Lease> waiting = client.named("y").acquireAsync();
         long start = System.nanoTime();
         client.close();

@@ -6,10 +6,10 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.memory.MemoryFaults;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
+import io.mortise.lock.testkit.servers.Line;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The reference backend keeps the contract. */
@@ -19,7 +19,7 @@ class MemoryConformanceTest extends LockConformance {
         return new Memory();
     }
 
-    private static final class Memory implements BackendUnderTest, BackendUnderTest.Faults {
+    private static final class Memory implements BackendUnderTest, Faults {
         private final MemoryStore store = MemoryStore.create();
         private final Map<LockClient, MemoryFaults> lines = new ConcurrentHashMap<>();
 
@@ -37,18 +37,45 @@ class MemoryConformanceTest extends LockConformance {
         }
 
         @Override
-        public Optional<Faults> faults() {
-            return Optional.of(this);
+        public Faults faults() {
+            return this;
         }
 
         @Override
-        public void cut(LockClient client) {
-            Objects.requireNonNull(lines.get(client)).freeze();
+        public Line line(LockClient client) {
+            return new MemoryLine(Objects.requireNonNull(lines.get(client)));
         }
 
         @Override
-        public void heal(LockClient client) {
-            Objects.requireNonNull(lines.get(client)).heal();
+        public void deleteGrant(String lockName) {
+            store.faults().remove(lockName);
+        }
+    }
+
+    private record MemoryLine(MemoryFaults faults) implements Line {
+        @Override
+        public void blackHole() {
+            faults.freeze();
+        }
+
+        @Override
+        public void cut() {
+            faults.refuse();
+        }
+
+        @Override
+        public void dropNextReply() {
+            faults.dropNextReply();
+        }
+
+        @Override
+        public void delay(Duration oneWay) {
+            faults.delayReplies(oneWay.multipliedBy(2));
+        }
+
+        @Override
+        public void heal() {
+            faults.heal();
         }
     }
 }

@@ -4,14 +4,15 @@ package io.mortise.lock.zookeeper;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.Faults;
 import io.mortise.lock.testkit.LockConformance;
+import io.mortise.lock.testkit.servers.Line;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.TestEndpoint;
 import io.mortise.lock.testkit.servers.TestServers;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterAll;
@@ -39,8 +40,7 @@ class ZooKeeperConformanceTest extends LockConformance {
         return new OneBasePath("/conformance-" + UUID.randomUUID());
     }
 
-    private record OneBasePath(String base, Map<LockClient, TcpProxy> lines)
-            implements BackendUnderTest, BackendUnderTest.Faults {
+    private record OneBasePath(String base, Map<LockClient, TcpProxy> lines) implements BackendUnderTest, Faults {
         /** Shorter ones do not stand a loaded machine: a sync must be answered within three quarters of it. */
         private static final Duration SESSION = Duration.ofSeconds(3);
 
@@ -64,18 +64,13 @@ class ZooKeeperConformanceTest extends LockConformance {
         }
 
         @Override
-        public Optional<Faults> faults() {
-            return Optional.of(this);
+        public Faults faults() {
+            return this;
         }
 
         @Override
-        public void cut(LockClient client) {
-            Objects.requireNonNull(lines.get(client)).blackHole();
-        }
-
-        @Override
-        public void heal(LockClient client) {
-            Objects.requireNonNull(lines.get(client)).heal();
+        public Line line(LockClient client) {
+            return Objects.requireNonNull(lines.get(client));
         }
 
         /** The server's workers come and go; the client's own threads are named after its send and event threads. */

@@ -11,7 +11,7 @@ import java.time.Duration;
  *
  * <p>When the target refuses, the proxy has accepted already, so the client sees a reset instead of a refusal.
  */
-public final class TcpProxy implements AutoCloseable {
+public final class TcpProxy implements Line, AutoCloseable {
     private final ProxyLoop loop;
 
     private TcpProxy(InetSocketAddress target) {
@@ -38,11 +38,13 @@ public final class TcpProxy implements AutoCloseable {
      * one is told. At {@link #heal()} all that was sent meanwhile is delivered, as TCP's retransmission would; also the
      * end of a connection that was closed meanwhile.
      */
+    @Override
     public void blackHole() {
         loop.tell(faults -> faults.blackHole = true);
     }
 
     /** Resets every connection and refuses new ones until {@link #heal()}. What was under way is lost. */
+    @Override
     public void cut() {
         loop.refuseConnections();
         loop.resetConnections();
@@ -54,6 +56,7 @@ public final class TcpProxy implements AutoCloseable {
      *
      * @throws IllegalStateException after {@link #cut()}, if another process has taken the port in the meantime
      */
+    @Override
     public void heal() {
         loop.tell(ProxyFaults::heal);
         loop.acceptConnections();
@@ -64,6 +67,7 @@ public final class TcpProxy implements AutoCloseable {
      * amount can be under way at once: latency without loss of throughput. Applies to what is sent from now on;
      * {@link Duration#ZERO} ends it.
      */
+    @Override
     public void delay(Duration oneWay) {
         long nanos = oneWay.toNanos();
         loop.tell(faults -> faults.delayNanos = nanos);
@@ -81,6 +85,7 @@ public final class TcpProxy implements AutoCloseable {
      * The next bytes from the server, on whichever connection, are lost together with that connection, once. Beware of
      * clients that ping: the reply to a ping is a reply.
      */
+    @Override
     public void dropNextReply() {
         loop.tell(faults -> faults.dropNextReply = true);
     }

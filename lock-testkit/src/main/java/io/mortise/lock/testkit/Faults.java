@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Line;
+
+/**
+ * What the kit can break around one {@link BackendUnderTest}. Every method may be left out: it then throws {@link
+ * UnsupportedOperationException}, and the rules that need it are reported as NOT VERIFIED.
+ */
+public interface Faults {
+    /** Breaks nothing. */
+    Faults NONE = new Faults() {};
+
+    /** The line of a client that {@link BackendUnderTest#open} returned; other clients do not notice what happens on it. */
+    default Line line(LockClient client) {
+        throw new UnsupportedOperationException("Faults.line is not implemented");
+    }
+
+    /**
+     * The store ends what the client's grants hang on, as if the time were over: its session, or its present leases. Its line
+     * stays. In effect when this returns.
+     */
+    default void expireSession(LockClient client) {
+        throw new UnsupportedOperationException("Faults.expireSession is not implemented");
+    }
+
+    /**
+     * Deletes the entry of whoever holds this lock, as an operator does with the store's own tools, past Mortise. In effect
+     * when this returns.
+     */
+    default void deleteGrant(String lockName) {
+        throw new UnsupportedOperationException("Faults.deleteGrant is not implemented");
+    }
+
+    /** Stops the server; it keeps its data. Clients lose their connections. */
+    default void stopServer() {
+        throw new UnsupportedOperationException("Faults.stopServer is not implemented");
+    }
+
+    /** Starts the server that {@link #stopServer} stopped, with its data, at the same address; it serves when this returns. */
+    default void startServer() {
+        throw new UnsupportedOperationException("Faults.startServer is not implemented");
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Line;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Makes the faults of one test, and ends them with it. What the backend cannot break aborts the test as NOT VERIFIED. */
+final class Nemesis implements AutoCloseable {
+    private final Faults faults;
+    private final Set<Line> harmed = new LinkedHashSet<>();
+    private boolean delays;
+    private boolean stopped;
+
+    Nemesis(Faults faults) {
+        this.faults = faults;
+    }
+
+    /** Nothing passes any more, and nobody is told. */
+    void silence(LockClient client, String rule) {
+        harm(client, rule, Line::blackHole);
+    }
+
+    void cut(LockClient client, String rule) {
+        harm(client, rule, Line::cut);
+    }
+
+    void dropNextReply(LockClient client, String rule) {
+        harm(client, rule, Line::dropNextReply);
+    }
+
+    void delay(LockClient client, Duration oneWay, String rule) {
+        harm(client, rule, line -> line.delay(oneWay));
+        delays = true;
+    }
+
+    void heal(LockClient client) {
+        faults.line(client).heal();
+    }
+
+    void expireSession(LockClient client, String rule) {
+        need(rule, () -> faults.expireSession(client));
+    }
+
+    void deleteGrant(String lockName, String rule) {
+        need(rule, () -> faults.deleteGrant(lockName));
+    }
+
+    void stopServer(String rule) {
+        need(rule, faults::stopServer);
+        stopped = true;
+    }
+
+    void startServer(String rule) {
+        need(rule, faults::startServer);
+        stopped = false;
+    }
+
+    private void harm(LockClient client, String rule, Consumer<Line> fault) {
+        Line line = need(rule, () -> faults.line(client));
+        harmed.add(line);
+        need(rule, () -> fault.accept(line));
+    }
+
+    private static void need(String rule, Runnable fault) {
+        need(rule, () -> {
+            fault.run();
+            return true;
+        });
+    }
+
+    private static <T> T need(String rule, Supplier<T> fault) {
+        try {
+            return fault.get();
+        } catch (UnsupportedOperationException e) {
+            throw Bench.notVerified(rule, String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Override
+    public void close() {
+        for (Line line : harmed) {
+            line.heal();
+            if (delays) {
+                line.delay(Duration.ZERO);
+            }
+        }
+        if (stopped) {
+            faults.startServer();
+        }
+    }
+}
