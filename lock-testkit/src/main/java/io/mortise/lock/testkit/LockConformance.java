@@ -33,7 +33,9 @@ public abstract class LockConformance
                 OperatorContract,
                 CapabilityContract,
                 CallContract,
-                SilenceContract {
+                SilenceContract,
+                ProcessContract,
+                HistoryContract {
     private @Nullable Bench bench;
 
     /** Called by JUnit for each new instance. */

@@ -13,6 +13,7 @@ import io.mortise.lock.testkit.servers.TestServers;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterAll;
@@ -61,6 +62,11 @@ class ZooKeeperConformanceTest extends LockConformance {
         @Override
         public Duration lease() {
             return SESSION;
+        }
+
+        @Override
+        public Optional<String> url() {
+            return Optional.of("zookeeper://" + server.address() + base + "?sessionTimeout=3s");
         }
 
         @Override
