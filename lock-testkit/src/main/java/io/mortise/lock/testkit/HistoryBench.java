@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.history.Bounds;
 import io.mortise.lock.testkit.history.Cycles;
@@ -25,19 +23,26 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** What a test needs that writes a history and has it judged. */
 final class HistoryBench {
     /** So many leases from now on are progress. */
-    private static final int PROGRESS = 3;
+    private static final int PROGRESS = 10;
+
+    /** More than in a cycle without keeping. */
+    private static final long LOOKS_OF_A_KEEPER = 4;
 
     private final Bench bench;
     private final History history = new History();
     private final FencedResource resource = new FencedResource(history);
     private final AtomicBoolean stopped = new AtomicBoolean();
+    private final Set<String> keeping = ConcurrentHashMap.newKeySet();
 
     HistoryBench(Bench bench) {
         this.bench = bench;
@@ -65,7 +70,7 @@ final class HistoryBench {
         List<Future<?>> working = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             Cycles cycles = new Cycles(lock(process, client, "x"), resource, seed + working.size());
-            working.add(bench.start(() -> cycles.until(stopped::get)));
+            working.add(bench.start(() -> cycles.until(stopped::get, () -> keeping.contains(process))));
         }
         return working;
     }
@@ -74,17 +79,42 @@ final class HistoryBench {
         stopped.set(true);
     }
 
-    /** A fault on the line of one of the clients while the rest runs. If the backend has no such fault nothing happens. */
-    void broken(String process, Map<String, LockClient> clients, Consumer<Line> fault, Rest rest) throws Exception {
+    /**
+     * A fault on the line of one of the clients, which is holding then, while the rest runs. If the backend has no such fault
+     * nothing happens, and the answer is false.
+     */
+    boolean broken(String process, Map<String, LockClient> clients, Consumer<Line> fault, Rest rest) throws Exception {
         LockClient client = Objects.requireNonNull(clients.get(process));
+        keeping.add(process);
+        awaitKeeper(process);
         long start = history.now();
-        if (bench.nemesis().harms(client, fault)) {
+        boolean harmed = bench.nemesis().harms(client, fault);
+        if (harmed) {
             history.disturbed(process, Disturbed.Kind.CUT, start);
             rest.run();
             long healed = history.now();
             bench.nemesis().heal(client);
             history.disturbed(process, Disturbed.Kind.HEALED, healed);
         }
+        keeping.remove(process);
+        return harmed;
+    }
+
+    /** It was told to keep a lease, and has one: it looks again and again. */
+    void awaitKeeper(String process) throws Exception {
+        long since = history.now();
+        Bench.eventually(
+                process + " keeps a lease",
+                Bench.LONG,
+                () -> history.events().stream()
+                        .filter(event -> event instanceof Event.Looked look
+                                && look.held()
+                                && look.process().equals(process)
+                                && look.at().earliest() > since)
+                        .collect(Collectors.groupingBy(event -> ((Event.Looked) event).call(), Collectors.counting()))
+                        .values()
+                        .stream()
+                        .anyMatch(looks -> looks >= LOOKS_OF_A_KEEPER));
     }
 
     /** Each of them gets some leases more. */
@@ -119,9 +149,7 @@ final class HistoryBench {
         if (!report.violations().isEmpty()) {
             Path file = Files.createTempFile("mortise-history-", ".txt");
             Files.write(file, history.lines());
-            assertThat(report.violations())
-                    .as("%s%nhistory in %s", report, file)
-                    .isEmpty();
+            throw new AssertionError(report + "\nhistory in " + file);
         }
         return report;
     }

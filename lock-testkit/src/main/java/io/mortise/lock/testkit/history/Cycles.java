@@ -15,6 +15,7 @@ import java.util.function.BooleanSupplier;
 public final class Cycles {
     private static final int LONG_HOLD_NANOS = 30_000_000;
     private static final int SHORT_HOLD_NANOS = 1_000_000;
+    private static final int KEPT_LOOK_NANOS = 2_000_000;
 
     private final RecordedLock lock;
     private final Resource resource;
@@ -30,15 +31,17 @@ public final class Cycles {
     /**
      * Works until the condition holds between two cycles.
      *
+     * @param keep while it holds, a lease is not released before it is lost: so that a fault meets a holder. The write comes
+     *     after that, too late
      * @return how many leases it had
      */
-    public int until(BooleanSupplier end) throws InterruptedException {
+    public int until(BooleanSupplier end, BooleanSupplier keep) throws InterruptedException {
         int leases = 0;
         while (!end.getAsBoolean()) {
             try {
                 Optional<RecordedLease> lease = ask();
                 if (lease.isPresent()) {
-                    work(lease.get());
+                    work(lease.get(), keep);
                     leases++;
                 }
             } catch (LockException e) {
@@ -56,9 +59,12 @@ public final class Cycles {
         };
     }
 
-    private void work(RecordedLease lease) throws InterruptedException {
+    private void work(RecordedLease lease, BooleanSupplier keep) throws InterruptedException {
         if (lease.look()) {
             pause();
+            while (keep.getAsBoolean() && lease.look()) {
+                LockSupport.parkNanos(KEPT_LOOK_NANOS);
+            }
             lease.write(resource); // refused if the lock was lost since: that is what the token is for
             lease.look();
         }

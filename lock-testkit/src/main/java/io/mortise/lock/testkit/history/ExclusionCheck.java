@@ -16,7 +16,8 @@ import java.util.Set;
 final class ExclusionCheck {
     private final LockHistory lock;
     private final Findings findings;
-    private final Set<Set<Call>> reported = new HashSet<>();
+    // One believer too long meets many others: once is enough.
+    private final Set<Call> reported = new HashSet<>();
 
     private ExclusionCheck(LockHistory lock, Findings findings) {
         this.lock = lock;
@@ -42,7 +43,7 @@ final class ExclusionCheck {
     private void beliefInWhatIsOver(Episode one) {
         one.lastBelief()
                 .ifPresent(look -> lock.overtakenBy(one, look.at().earliest()).ifPresent(other -> {
-                    reported.add(Set.of(one.call(), other.call()));
+                    reported.add(one.call());
                     findings.violation(
                             pausedBefore(one, look) ? "S2" : "S1",
                             "believed to be held after the lock was granted to another",
@@ -85,7 +86,8 @@ final class ExclusionCheck {
             for (int j = i + 1; j < believers.size() && from(believers.get(j)) <= until; j++) {
                 Episode other = believers.get(j);
                 // Whatever the instants are, each of the two began to believe before the other was through.
-                if (from(one) <= until(other) && !reported.contains(Set.of(one.call(), other.call()))) {
+                boolean overlap = from(one) <= until(other);
+                if (overlap && !reported.contains(other.call()) && reported.add(one.call())) {
                     findings.violation(
                             "S1",
                             "two believe at once",

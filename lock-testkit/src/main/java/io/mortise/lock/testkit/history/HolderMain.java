@@ -33,6 +33,7 @@ final class HolderMain implements Recorder, Resource {
     private final AtomicLong writeIds = new AtomicLong();
     private final Duration lease;
     private volatile boolean stopped;
+    private volatile boolean keeps;
 
     private HolderMain(String process, Duration lease) {
         this.process = process;
@@ -109,6 +110,10 @@ final class HolderMain implements Recorder, Resource {
             case "write" -> Boolean.toString(leased(name).write(this));
             case "release" -> leased(name).release().name();
             case "work" -> Integer.toString(work(name, Integer.parseInt(words[3]), Long.parseLong(words[4])));
+            case "keep" -> {
+                keeps = Boolean.parseBoolean(name);
+                yield "";
+            }
             case "stop" -> {
                 stopped = true;
                 yield "";
@@ -121,7 +126,7 @@ final class HolderMain implements Recorder, Resource {
         List<Future<Integer>> working = new ArrayList<>();
         for (int i = 0; i < threadCount; i++) {
             Cycles cycles = new Cycles(lock(name), this, seed + i);
-            working.add(threads.submit(() -> cycles.until(() -> stopped)));
+            working.add(threads.submit(() -> cycles.until(() -> stopped, () -> keeps)));
         }
         int count = 0;
         for (Future<Integer> one : working) {

@@ -78,6 +78,11 @@ public final class HolderProcess implements AutoCloseable {
                 .thenApply(Integer::parseInt);
     }
 
+    /** Whether {@link #work} keeps its next lease until that is lost, as {@link Cycles} says; completes when it knows. */
+    public CompletableFuture<?> keep(boolean keep) {
+        return pipe.tell("keep " + keep);
+    }
+
     /** Ends {@link #work} after the cycles that are under way. */
     public void stop() {
         pipe.tell("stop");
