@@ -59,7 +59,9 @@ public abstract class LockConformance
                 LostReplyContract,
                 CutLineContract,
                 SlowLineContract,
-                RestartContract {
+                RestartContract,
+                ProcessContract,
+                HistoryContract {
     private @Nullable Bench bench;
 
     /** Called by JUnit for each new instance. */

@@ -60,6 +60,18 @@ final class Nemesis implements AutoCloseable {
         stopped = false;
     }
 
+    /** A fault that a test can do without. Whether it was made: false if the backend has no such fault. */
+    boolean harms(LockClient client, Consumer<Line> fault) {
+        try {
+            Line line = faults.line(client);
+            harmed.add(line);
+            fault.accept(line);
+            return true;
+        } catch (UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
     private void harm(LockClient client, String rule, Consumer<Line> fault) {
         Line line = need(rule, () -> faults.line(client));
         harmed.add(line);

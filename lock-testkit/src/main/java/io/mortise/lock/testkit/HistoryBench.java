@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.history.Bounds;
+import io.mortise.lock.testkit.history.Cycles;
+import io.mortise.lock.testkit.history.Event;
+import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.FencedResource;
+import io.mortise.lock.testkit.history.History;
+import io.mortise.lock.testkit.history.HistoryChecker;
+import io.mortise.lock.testkit.history.HolderProcess;
+import io.mortise.lock.testkit.history.RecordedLock;
+import io.mortise.lock.testkit.history.Report;
+import io.mortise.lock.testkit.history.Resource;
+import io.mortise.lock.testkit.servers.Line;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** What a test needs that writes a history and has it judged. */
+final class HistoryBench {
+    /** So many leases from now on are progress. */
+    private static final int PROGRESS = 10;
+
+    /** More than in a cycle without keeping. */
+    private static final long LOOKS_OF_A_KEEPER = 4;
+
+    private final Bench bench;
+    private final History history = new History();
+    private final FencedResource resource = new FencedResource(history);
+    private final AtomicBoolean stopped = new AtomicBoolean();
+    private final Set<String> keeping = ConcurrentHashMap.newKeySet();
+
+    HistoryBench(Bench bench) {
+        this.bench = bench;
+    }
+
+    Resource resource() {
+        return resource;
+    }
+
+    /** Starts a process, which need not be up when this returns; aborts the test if the backend has no URL. */
+    HolderProcess process(String name, String rule) {
+        String url = bench.backend()
+                .url()
+                .orElseThrow(() -> Bench.notVerified(rule, "BackendUnderTest.url() is not implemented"));
+        return HolderProcess.start(name, url, bench.backend().lease(), history, resource);
+    }
+
+    /** A lock of a client of this JVM, with short leases, recorded under this name. */
+    RecordedLock lock(String process, LockClient client, String name) {
+        return new RecordedLock(history, process, client.named(name, bench.shortLease(client)));
+    }
+
+    /** Works on the lock "x" by so many threads of the bench, until {@link #stopWork()}. */
+    List<Future<?>> work(String process, LockClient client, int threads, long seed) {
+        List<Future<?>> working = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            Cycles cycles = new Cycles(lock(process, client, "x"), resource, seed + working.size());
+            working.add(bench.start(() -> cycles.until(stopped::get, () -> keeping.contains(process))));
+        }
+        return working;
+    }
+
+    void stopWork() {
+        stopped.set(true);
+    }
+
+    /**
+     * A fault on the line of one of the clients, which is holding then, while the rest runs. If the backend has no such fault
+     * nothing happens, and the answer is false.
+     */
+    boolean broken(String process, Map<String, LockClient> clients, Consumer<Line> fault, Rest rest) throws Exception {
+        LockClient client = Objects.requireNonNull(clients.get(process));
+        keeping.add(process);
+        awaitKeeper(process);
+        long start = history.now();
+        boolean harmed = bench.nemesis().harms(client, fault);
+        if (harmed) {
+            history.disturbed(process, Disturbed.Kind.CUT, start);
+            rest.run();
+            long healed = history.now();
+            bench.nemesis().heal(client);
+            history.disturbed(process, Disturbed.Kind.HEALED, healed);
+        }
+        keeping.remove(process);
+        return harmed;
+    }
+
+    /** It was told to keep a lease, and has one: it looks again and again. */
+    void awaitKeeper(String process) throws Exception {
+        long since = history.now();
+        Bench.eventually(
+                process + " keeps a lease",
+                Bench.LONG,
+                () -> history.events().stream()
+                        .filter(event -> event instanceof Event.Looked look
+                                && look.held()
+                                && look.process().equals(process)
+                                && look.at().earliest() > since)
+                        .collect(Collectors.groupingBy(event -> ((Event.Looked) event).call(), Collectors.counting()))
+                        .values()
+                        .stream()
+                        .anyMatch(looks -> looks >= LOOKS_OF_A_KEEPER));
+    }
+
+    /** Each of them gets some leases more. */
+    void awaitProgress(Collection<String> processes) throws Exception {
+        long since = history.now();
+        for (String process : processes) {
+            Bench.eventually("progress of " + process, Bench.LONG, () -> grants(process, since) >= PROGRESS);
+        }
+    }
+
+    void elapses(Duration time) throws Exception {
+        long start = System.nanoTime();
+        Bench.eventually("time passes", Bench.LONG, () -> Timing.since(start).compareTo(time) > 0);
+    }
+
+    boolean has(Class<? extends Event> kind, String process) {
+        return history.events().stream()
+                .anyMatch(event -> kind.isInstance(event) && event.process().equals(process));
+    }
+
+    private long grants(String process, long since) {
+        return history.events().stream()
+                .filter(event -> event instanceof Event.Granted
+                        && event.process().equals(process)
+                        && event.at().earliest() > since)
+                .count();
+    }
+
+    /** The history is good; if not, it is kept in a file that the failure names. */
+    Report check() throws IOException {
+        Report report = new HistoryChecker(Bounds.takeoverWithin(bench.backend().takeoverWithin())).check(history);
+        if (!report.violations().isEmpty()) {
+            Path file = Files.createTempFile("mortise-history-", ".txt");
+            Files.write(file, history.lines());
+            throw new AssertionError(report + "\nhistory in " + file);
+        }
+        return report;
+    }
+
+    interface Rest {
+        void run() throws Exception;
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.history.HolderProcess;
+import io.mortise.lock.testkit.history.Report;
+import io.mortise.lock.testkit.servers.Line;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Test;
+
+/** S01 and all that hangs on it, over some seconds of work and faults, judged by the history of them. */
+interface HistoryContract extends Contract {
+    int THREADS = 2;
+    ClientOptions QUICK = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+    Duration SHORT_CUT = Duration.ofMillis(300);
+
+    @Test
+    default void S01_historyOfSeveralClients() throws Exception {
+        long seed = ThreadLocalRandom.current().nextLong();
+        HistoryBench history = new HistoryBench(bench());
+        Map<String, LockClient> clients = new LinkedHashMap<>();
+        for (String name : List.of("silent", "cut", "unlucky")) {
+            clients.put(name, bench().client(QUICK));
+        }
+        List<Future<?>> working = new ArrayList<>();
+        // The silent one waits with no second thread: that would be the next in line, and as silent.
+        clients.forEach((name, client) ->
+                working.addAll(history.work(name, client, name.equals("silent") ? 1 : THREADS, seed)));
+        history.awaitProgress(clients.keySet());
+        boolean silenced = history.broken("silent", clients, Line::blackHole, () -> history.elapses(beyondTheLease()));
+        history.broken("cut", clients, Line::cut, () -> history.elapses(SHORT_CUT));
+        history.broken("unlucky", clients, Line::dropNextReply, () -> history.elapses(SHORT_CUT));
+        history.awaitProgress(clients.keySet());
+        history.stopWork();
+        for (Future<?> one : working) {
+            Face.result(one);
+        }
+        Report report = history.check();
+        assertThat(report.handOffs()).as("%s", report).isPositive();
+        assertThat(report.losses()).as("%s", report).isGreaterThanOrEqualTo(silenced ? 1 : 0);
+        bench().assertFree(bench().client(), "x");
+    }
+
+    @Test
+    default void S01_historyOfSeveralProcesses() throws Exception {
+        long seed = ThreadLocalRandom.current().nextLong();
+        HistoryBench history = new HistoryBench(bench());
+        String rule = "S01, S02, S03, S07, S11 over several processes";
+        try (HolderProcess frozen = history.process("frozen", rule);
+                HolderProcess killed = history.process("killed", rule);
+                HolderProcess steady = history.process("steady", rule)) {
+            LockClient here = bench().client(QUICK);
+            List<Future<?>> working = new ArrayList<>(history.work("here", here, THREADS, seed));
+            working.add(frozen.work("x", 1, seed + 1)); // as the silent one above
+            working.add(steady.work("x", THREADS, seed + 2));
+            Future<?> ended = killed.work("x", THREADS, seed + 3);
+            history.awaitProgress(List.of("frozen", "killed", "steady", "here"));
+            killed.kill();
+            assertThat(ended).as("the work of the killed one").isDone();
+            try (HolderProcess restarted = history.process("restarted", rule)) {
+                working.add(restarted.work("x", THREADS, seed + 4));
+                Face.result(frozen.keep(true));
+                history.awaitKeeper("frozen");
+                frozen.pause();
+                history.elapses(beyondTheLease());
+                frozen.resume();
+                Face.result(frozen.keep(false));
+                history.broken("here", Map.of("here", here), Line::cut, () -> history.elapses(SHORT_CUT));
+                history.awaitProgress(List.of("frozen", "steady", "here", "restarted"));
+                history.stopWork();
+                List.of(frozen, steady, restarted).forEach(HolderProcess::stop);
+                for (Future<?> one : working) {
+                    Face.result(one);
+                }
+            }
+            Report report = history.check();
+            assertThat(report.wrongBeliefs()).as("%s", report).isNotEmpty();
+        }
+        bench().assertFree(bench().client(), "x");
+    }
+
+    private Duration beyondTheLease() {
+        return bench().backend().lease().plusSeconds(1);
+    }
+}

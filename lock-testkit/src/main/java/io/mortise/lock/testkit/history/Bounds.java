@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import java.time.Duration;
+
+/**
+ * How long things may take before a history counts as bad. They should be generous: they are there to find what never
+ * happens, or far too late.
+ *
+ * @param handOffWithin the longest that a lock may be free while a healthy waiter waits for it and nothing is broken (S11);
+ *     longer than the second in which a withdrawal may take effect (S8)
+ * @param takeoverWithin the longest that a silent contender may stand in the way: lease or session, the granularity of the
+ *     store's expiry, and 2 s (S11)
+ * @param noticeWithin the longest from the next grant until a running holder was told of its loss (S7), most of it for the
+ *     executor
+ * @param overshootWithin the longest that a wait may go on after its limit (S9)
+ */
+public record Bounds(Duration handOffWithin, Duration takeoverWithin, Duration noticeWithin, Duration overshootWithin) {
+    /** 3 s for a hand-off, 2 s for a notice and for an overshoot: what a loaded machine may take. */
+    public static Bounds takeoverWithin(Duration takeoverWithin) {
+        return new Bounds(Duration.ofSeconds(3), takeoverWithin, Duration.ofSeconds(2), Duration.ofSeconds(2));
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import io.mortise.lock.ReleaseOutcome;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * S1: no two leases of a lock are believed in at one instant. S2: nor is one that another has followed, also after a pause.
+ * S5: a lease that another has followed is not RELEASED. S6: what was over stays over.
+ */
+final class ExclusionCheck {
+    private final LockHistory lock;
+    private final Findings findings;
+    // One believer too long meets many others: once is enough.
+    private final Set<Call> reported = new HashSet<>();
+
+    private ExclusionCheck(LockHistory lock, Findings findings) {
+        this.lock = lock;
+        this.findings = findings;
+    }
+
+    static void check(LockHistory lock, Findings findings) {
+        ExclusionCheck check = new ExclusionCheck(lock, findings);
+        lock.granted.forEach(check::resurrection);
+        lock.granted.forEach(check::beliefInWhatIsOver);
+        lock.granted.forEach(check::releaseOfWhatIsOver);
+        check.overlaps();
+    }
+
+    private void resurrection(Episode one) {
+        one.over()
+                .ifPresent(over -> one.beliefs()
+                        .filter(look -> over.at().isBefore(look.at()))
+                        .findFirst()
+                        .ifPresent(look -> findings.violation("S6", "held again after it was over", over, look)));
+    }
+
+    private void beliefInWhatIsOver(Episode one) {
+        one.lastBelief()
+                .ifPresent(look -> lock.overtakenBy(one, look.at().earliest()).ifPresent(other -> {
+                    reported.add(one.call());
+                    findings.violation(
+                            pausedBefore(one, look) ? "S2" : "S1",
+                            "believed to be held after the lock was granted to another",
+                            look,
+                            Objects.requireNonNull(other.granted));
+                }));
+    }
+
+    private boolean pausedBefore(Episode one, Event.Looked look) {
+        Span granted = Objects.requireNonNull(one.granted).at();
+        return lock.silences
+                .pauses(one.process())
+                .anyMatch(pause -> granted.isBefore(pause.from().at())
+                        && pause.until() != null
+                        && pause.until().at().earliest() <= look.at().latest());
+    }
+
+    private void releaseOfWhatIsOver(Episode one) {
+        if (one.releasing == null || one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
+            return;
+        }
+        lock.overtakenBy(one, one.releasing.at().earliest())
+                .ifPresent(other -> findings.violation(
+                        "S5",
+                        "RELEASED, though the lock had been granted to another before the release was called",
+                        one.releasing,
+                        one.released,
+                        Objects.requireNonNull(other.granted)));
+    }
+
+    /** Also where nothing tells which of the two came first. */
+    private void overlaps() {
+        List<Episode> believers = lock.granted.stream()
+                .filter(one -> one.firstBelief().isPresent())
+                .sorted(Comparator.comparingLong(ExclusionCheck::from))
+                .toList();
+        for (int i = 0; i < believers.size(); i++) {
+            Episode one = believers.get(i);
+            long until = until(one);
+            for (int j = i + 1; j < believers.size() && from(believers.get(j)) <= until; j++) {
+                Episode other = believers.get(j);
+                // Whatever the instants are, each of the two began to believe before the other was through.
+                boolean overlap = from(one) <= until(other);
+                if (overlap && !reported.contains(other.call()) && reported.add(one.call())) {
+                    findings.violation(
+                            "S1",
+                            "two believe at once",
+                            last(one),
+                            other.firstBelief().orElseThrow(),
+                            last(other));
+                }
+            }
+        }
+    }
+
+    private static long from(Episode one) {
+        return one.firstBelief().map(look -> look.at().latest()).orElseThrow();
+    }
+
+    private static long until(Episode one) {
+        return last(one).at().earliest();
+    }
+
+    private static Event last(Episode one) {
+        Optional<Event.Looked> last = one.lastBelief();
+        return last.orElseThrow();
+    }
+}

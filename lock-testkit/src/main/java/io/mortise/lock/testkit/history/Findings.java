@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the checks find, until it becomes a {@link Report}. */
+final class Findings {
+    final List<Violation> violations = new ArrayList<>();
+    final List<WrongBelief> wrongBeliefs = new ArrayList<>();
+    long longestFree;
+
+    /** @param events those that show it */
+    void violation(String rule, String what, Event... events) {
+        StringBuilder text = new StringBuilder(what);
+        for (Event event : events) {
+            text.append(" [").append(event.line()).append(']');
+        }
+        violations.add(new Violation(rule, text.toString()));
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Judges a history of exclusive locks by the rules: exclusion (S1, S2, S6), token order (S3), releases (S5), announced losses
+ * (S7), liveness (S8, S9, S11).
+ *
+ * <p>No false alarms: an event counts as before another only if it was so wherever in their {@linkplain Span spans} the two
+ * happened, so a clock known only roughly hides faults shorter than its uncertainty, and invents none. What a rule does not
+ * cover is not judged either: a holder that was frozen and overtaken is {@linkplain Report#wrongBeliefs() counted}, and only
+ * an accepted write of it, or a later belief, is a violation. Histories in which somebody deletes grants in the store do
+ * not fit S1, and are not for this checker.
+ *
+ * <p>The history should have its end: each call has come back, or its process was killed. The time that it takes grows
+ * little faster than the number of events. Stateless.
+ */
+public final class HistoryChecker {
+    private final Bounds bounds;
+
+    /** @param bounds what counts as too long */
+    public HistoryChecker(Bounds bounds) {
+        this.bounds = bounds;
+    }
+
+    /**
+     * The verdict.
+     *
+     * @throws IllegalArgumentException if the events do not fit together, such as a grant of a call that never asked
+     */
+    public Report check(History history) {
+        return check(history.events());
+    }
+
+    Report check(List<Event> events) {
+        Findings findings = new Findings();
+        Silences silences = new Silences(events);
+        long end = events.stream().mapToLong(event -> event.at().latest()).max().orElse(0);
+        long handOffs = 0;
+        for (List<Event.OfCall> ofOneLock : byLock(events).values()) {
+            LockHistory lock = new LockHistory(ofOneLock, silences, end, bounds);
+            ExclusionCheck.check(lock, findings);
+            TokenCheck.check(lock, findings);
+            LossCheck.check(lock, findings);
+            LivenessCheck.check(lock, findings);
+            handOffs += lock.handOffs();
+        }
+        return new Report(
+                count(events, Event.Granted.class),
+                handOffs,
+                count(events, Event.Told.class),
+                events.stream()
+                        .filter(event -> event instanceof Event.Wrote wrote && !wrote.accepted())
+                        .count(),
+                List.copyOf(findings.wrongBeliefs),
+                Duration.ofNanos(findings.longestFree),
+                List.copyOf(findings.violations));
+    }
+
+    private static Map<String, List<Event.OfCall>> byLock(List<Event> events) {
+        Map<String, List<Event.OfCall>> locks = new LinkedHashMap<>();
+        for (Event event : events) {
+            if (event instanceof Event.OfCall of) {
+                locks.computeIfAbsent(of.call().lock(), name -> new ArrayList<>())
+                        .add(of);
+            }
+        }
+        return locks;
+    }
+
+    private static long count(List<Event> events, Class<? extends Event> kind) {
+        return events.stream().filter(kind::isInstance).count();
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** What happened to one lock, in the form that the checks need. */
+final class LockHistory {
+    final List<Episode> episodes;
+    final List<Event.Wrote> writes;
+    final Silences silences;
+
+    /** When the last event was over. */
+    final long end;
+
+    final Bounds bounds;
+
+    /** Those granted, the oldest grant first as far as it can be known. */
+    final List<Episode> granted;
+
+    /** Whether each grant has a token. */
+    final boolean fenced;
+
+    private final HighestBefore<Episode> newestGrant;
+
+    LockHistory(List<Event.OfCall> events, Silences silences, long end, Bounds bounds) {
+        Map<Call, List<Event.OfCall>> calls = events.stream()
+                .filter(event -> !(event instanceof Event.Wrote))
+                .collect(Collectors.groupingBy(Event.OfCall::call, LinkedHashMap::new, Collectors.toList()));
+        this.episodes = calls.entrySet().stream()
+                .map(call -> new Episode(call.getKey(), call.getValue()))
+                .toList();
+        this.writes = events.stream()
+                .filter(Event.Wrote.class::isInstance)
+                .map(Event.Wrote.class::cast)
+                .toList();
+        this.silences = silences;
+        this.end = end;
+        this.bounds = bounds;
+        List<Episode> grants =
+                episodes.stream().filter(one -> one.granted != null).toList();
+        this.fenced = grants.stream().allMatch(one -> one.token().isPresent());
+        this.granted = grants.stream()
+                .sorted(Comparator.comparingLong(this::age).thenComparingLong(LockHistory::grantedBy))
+                .toList();
+        this.newestGrant = new HighestBefore<>(
+                granted,
+                LockHistory::grantedBy,
+                fenced ? this::age : one -> one.asked.at().earliest());
+    }
+
+    /** Without tokens the order of the first beliefs: a grant may be reported long after it was made. */
+    private long age(Episode one) {
+        return fenced
+                ? one.token().orElseThrow()
+                : one.firstBelief().map(look -> look.at().earliest()).orElse(grantedBy(one));
+    }
+
+    static long grantedBy(Episode one) {
+        return Objects.requireNonNull(one.granted).at().latest();
+    }
+
+    /**
+     * A grant that came after this one for certain, and was returned before {@code instant}. By tokens; without them only
+     * where the other had not even asked when this one was granted.
+     */
+    Optional<Episode> overtakenBy(Episode one, long instant) {
+        return newestGrant.before(instant).filter(other -> isNewer(other, one));
+    }
+
+    private boolean isNewer(Episode other, Episode one) {
+        if (!fenced) {
+            return grantedBy(one) < other.asked.at().earliest();
+        }
+        // Tokens in the wrong order are a fault of their own, and no measure for anything else.
+        boolean misled = Objects.requireNonNull(other.granted).at().isBefore(one.asked.at()) || cameEarlier(other, one);
+        return age(other) > age(one) && !misled;
+    }
+
+    /** Whether one was through with believing before the other began to, and was not merely overtaken before it looked. */
+    static boolean cameEarlier(Episode first, Episode then) {
+        return first.lastBelief().isPresent()
+                && then.firstBelief().isPresent()
+                && first.lastBelief()
+                        .get()
+                        .at()
+                        .isBefore(then.firstBelief().get().at())
+                && !Objects.requireNonNull(then.granted)
+                        .at()
+                        .isBefore(Objects.requireNonNull(first.granted).at());
+    }
+
+    /** How often the next grant went to another process. */
+    long handOffs() {
+        long count = 0;
+        for (int i = 1; i < granted.size(); i++) {
+            count += granted.get(i).process().equals(granted.get(i - 1).process()) ? 0 : 1;
+        }
+        return count;
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.history.Silences.Silence;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** S7: a running holder is told of its loss by the time that the next is granted. Frozen ones are counted. */
+final class LossCheck {
+    private final LockHistory lock;
+    private final Findings findings;
+
+    private LossCheck(LockHistory lock, Findings findings) {
+        this.lock = lock;
+        this.findings = findings;
+    }
+
+    static void check(LockHistory lock, Findings findings) {
+        LossCheck check = new LossCheck(lock, findings);
+        List<Episode> granted = lock.granted;
+        for (int i = 0; i < granted.size(); i++) {
+            Episode one = granted.get(i);
+            check.toldThoughReleased(one);
+            if (i + 1 < granted.size()) {
+                check.overtaken(one, granted.get(i + 1));
+            }
+        }
+    }
+
+    private void toldThoughReleased(Episode one) {
+        if (one.told != null && one.released != null && one.released.outcome() == ReleaseOutcome.RELEASED) {
+            findings.violation("S7", "told of a loss, and RELEASED", one.told, one.released);
+        }
+    }
+
+    private void overtaken(Episode one, Episode next) {
+        Event.Granted nextGrant = Objects.requireNonNull(next.granted);
+        boolean mayHaveReleased = one.releasing != null && !nextGrant.at().isBefore(one.releasing.at());
+        if (mayHaveReleased || !isSuccessor(one, next)) {
+            return;
+        }
+        frozenBelief(one, next, nextGrant);
+        toldInTime(one, nextGrant);
+    }
+
+    /** A token says so; without tokens the next one must have believed after this one was granted. */
+    private boolean isSuccessor(Episode one, Episode next) {
+        if (lock.fenced) {
+            return true;
+        }
+        Span granted = Objects.requireNonNull(one.granted).at();
+        return next.firstBelief().map(look -> granted.isBefore(look.at())).orElse(false);
+    }
+
+    private void frozenBelief(Episode one, Episode next, Event.Granted nextGrant) {
+        Optional<Silence> freeze = lock.silences
+                .pauses(one.process())
+                .filter(pause -> pause.covers(nextGrant.at())
+                        && Objects.requireNonNull(one.granted)
+                                .at()
+                                .isBefore(pause.from().at())
+                        && one.notice()
+                                .map(notice -> pause.from().at().isBefore(notice.at()))
+                                .orElse(true))
+                .findFirst();
+        if (freeze.isPresent()) {
+            long killed = lock.silences
+                    .kill(one.process())
+                    .map(kill -> kill.from().at().earliest())
+                    .orElse(lock.end);
+            long until = Math.min(
+                    killed, learned(one).map(event -> event.at().earliest()).orElse(lock.end));
+            long lasted = Math.max(0, until - nextGrant.at().latest());
+            findings.wrongBeliefs.add(new WrongBelief(one.call(), next.call(), Duration.ofNanos(lasted)));
+        }
+    }
+
+    /** What made it give up: a notice, or its own release. */
+    private static Optional<Event> learned(Episode one) {
+        Optional<Event> notice = one.notice();
+        boolean releasedFirst = one.releasing != null
+                && notice.map(event ->
+                                event.at().earliest() > one.releasing.at().earliest())
+                        .orElse(true);
+        return releasedFirst ? Optional.ofNullable(one.releasing) : notice;
+    }
+
+    private void toldInTime(Episode one, Event.Granted nextGrant) {
+        long notice = lock.bounds.noticeWithin().toNanos();
+        long by = Math.max(LockHistory.grantedBy(one), nextGrant.at().latest()) + notice;
+        for (Silence silence : lock.silences.of(one.process())) {
+            // Dead, or frozen: it hears nothing until it goes on. A broken line excuses nothing, since the deadline is
+            // its own.
+            if ((silence.isKill() || silence.isPause()) && silence.from().at().earliest() <= by) {
+                if (silence.end() == Long.MAX_VALUE) {
+                    return;
+                }
+                by = Math.max(by, silence.end() + notice);
+            }
+        }
+        Optional<Event> learned = learned(one);
+        if (learned.isEmpty() && by < lock.end) {
+            findings.violation("S7", "never told of its loss", Objects.requireNonNull(one.granted), nextGrant);
+        } else if (learned.isPresent() && learned.get().at().earliest() > by) {
+            findings.violation("S7", "told of its loss too late", nextGrant, learned.get());
+        }
+    }
+}

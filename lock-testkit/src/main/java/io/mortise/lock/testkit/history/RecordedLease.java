@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.ReleaseOutcome;
+import java.util.OptionalLong;
+
+/** A lease whose looks, loss and release are recorded. Thread-safe. */
+public final class RecordedLease {
+    private final Recorder recorder;
+    private final Call call;
+    private final Lease lease;
+    private final OptionalLong token;
+
+    private RecordedLease(Recorder recorder, Call call, Lease lease, OptionalLong token) {
+        this.recorder = recorder;
+        this.call = call;
+        this.lease = lease;
+        this.token = token;
+    }
+
+    static RecordedLease granted(Recorder recorder, Call call, Lease lease) {
+        Span at = Span.at(recorder.now());
+        OptionalLong token = token(lease);
+        recorder.record(new Event.Granted(call, at, token));
+        lease.lost()
+                .thenAccept(
+                        reason -> recorder.record(new Event.Told(call, Span.at(recorder.now()), reason.toString())));
+        return new RecordedLease(recorder, call, lease, token);
+    }
+
+    private static OptionalLong token(Lease lease) {
+        try {
+            return OptionalLong.of(lease.fencingToken());
+        } catch (UnsupportedOperationException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Empty without FENCING. */
+    public OptionalLong token() {
+        return token;
+    }
+
+    /** {@link Lease#isHeld()}. */
+    public boolean look() {
+        long start = recorder.now();
+        boolean held = lease.isHeld();
+        recorder.record(new Event.Looked(call, recorder.since(start), held));
+        return held;
+    }
+
+    /**
+     * Writes to the resource with the token, without a look at the lease: as a late writer does. Without FENCING it writes
+     * nothing.
+     *
+     * @return whether the resource accepted it; true without FENCING
+     */
+    public boolean write(Resource resource) throws InterruptedException {
+        return token.isEmpty() || resource.write(call, token.getAsLong());
+    }
+
+    /** {@link Lease#release()}. */
+    public ReleaseOutcome release() {
+        recorder.record(new Event.Releasing(call, Span.at(recorder.now())));
+        ReleaseOutcome outcome = lease.release();
+        recorder.record(new Event.Released(call, Span.at(recorder.now()), outcome));
+        return outcome;
+    }
+}

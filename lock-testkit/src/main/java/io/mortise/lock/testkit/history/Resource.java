@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+/** What the lock protects: something that can be written to. */
+public interface Resource {
+    /**
+     * A write under a grant.
+     *
+     * @return whether it was accepted
+     * @throws InterruptedException if the thread was interrupted while it waited for the resource; the outcome is unknown
+     */
+    boolean write(Call call, long token) throws InterruptedException;
+}

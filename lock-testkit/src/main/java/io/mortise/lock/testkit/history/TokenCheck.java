@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** S3: tokens are never given twice, rise in the order of the grants, and a resource refuses the lower ones only. */
+final class TokenCheck {
+    private final LockHistory lock;
+    private final Findings findings;
+
+    private TokenCheck(LockHistory lock, Findings findings) {
+        this.lock = lock;
+        this.findings = findings;
+    }
+
+    static void check(LockHistory lock, Findings findings) {
+        if (lock.fenced) {
+            TokenCheck check = new TokenCheck(lock, findings);
+            check.distinct();
+            check.rising();
+            check.writes();
+        }
+    }
+
+    private void distinct() {
+        Map<Long, Episode> seen = new HashMap<>();
+        for (Episode one : lock.granted) {
+            Episode other = seen.putIfAbsent(token(one), one);
+            if (other != null) {
+                findings.violation("S3", "a token given twice", granted(other), granted(one));
+            }
+        }
+    }
+
+    /** Granted before the other asked, or believed before the other did: either way it came first. */
+    private void rising() {
+        HighestBefore<Episode> byGrant = new HighestBefore<>(lock.granted, LockHistory::grantedBy, TokenCheck::token);
+        List<Episode> believers = lock.granted.stream()
+                .filter(one -> one.firstBelief().isPresent())
+                .toList();
+        HighestBefore<Episode> byBelief = new HighestBefore<>(
+                believers, one -> one.lastBelief().orElseThrow().at().latest(), TokenCheck::token);
+        for (Episode one : lock.granted) {
+            byGrant.before(one.asked.at().earliest())
+                    .filter(earlier -> token(earlier) > token(one))
+                    .or(() -> one.firstBelief()
+                            .flatMap(look -> byBelief.before(look.at().earliest()))
+                            .filter(earlier -> token(earlier) > token(one) && LockHistory.cameEarlier(earlier, one)))
+                    .ifPresent(earlier -> findings.violation(
+                            "S3", "a token below that of an earlier grant", granted(earlier), granted(one)));
+        }
+    }
+
+    private void writes() {
+        List<Event.Wrote> accepted =
+                lock.writes.stream().filter(Event.Wrote::accepted).toList();
+        HighestBefore<Event.Wrote> surely =
+                new HighestBefore<>(accepted, write -> write.at().latest(), Event.Wrote::token);
+        HighestBefore<Event.Wrote> maybe =
+                new HighestBefore<>(accepted, write -> write.at().earliest(), Event.Wrote::token);
+        for (Event.Wrote write : lock.writes) {
+            if (write.accepted()) {
+                surely.before(write.at().earliest())
+                        .filter(earlier -> earlier.token() > write.token())
+                        .ifPresent(earlier -> findings.violation(
+                                "S3", "a write accepted after one with a higher token", earlier, write));
+            } else if (maybe.before(write.at().latest())
+                    .filter(earlier -> earlier.token() > write.token())
+                    .isEmpty()) {
+                findings.violation("S3", "a write refused though none had a higher token", write);
+            }
+        }
+    }
+
+    private static long token(Episode one) {
+        return one.token().orElseThrow();
+    }
+
+    private static Event granted(Episode one) {
+        return Objects.requireNonNull(one.granted);
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+/**
+ * A broken rule.
+ *
+ * @param rule its number, such as {@code S1}
+ * @param what what was wrong, with the events that show it
+ */
+public record Violation(String rule, String what) {
+    @Override
+    public String toString() {
+        return rule + ": " + what;
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import io.mortise.lock.testkit.history.Event.Disturbed;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+
+/** A history that is being changed at random places. */
+record Edit(List<Event> events, Random random) {
+    /** Two grants, the next one right after the other by its token. */
+    record Pair(Event.Granted one, Event.Granted next) {}
+
+    <E extends Event> List<E> all(Class<E> kind, Predicate<E> which) {
+        return events.stream()
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .filter(which)
+                .toList();
+    }
+
+    <E extends Event> Optional<E> any(Class<E> kind, Predicate<E> which) {
+        List<E> all = all(kind, which);
+        return all.isEmpty() ? Optional.empty() : Optional.of(all.get(random.nextInt(all.size())));
+    }
+
+    Optional<Event.Granted> grant() {
+        return any(Event.Granted.class, one -> true);
+    }
+
+    <E extends Event.OfCall> Optional<E> of(Call call, Class<E> kind) {
+        return all(kind, one -> one.call().equals(call)).stream().findFirst();
+    }
+
+    Optional<Pair> pair(Predicate<Pair> which) {
+        List<Event.Granted> sorted = all(Event.Granted.class, one -> true).stream()
+                .sorted(Comparator.comparingLong(one -> one.token().orElseThrow()))
+                .toList();
+        List<Pair> pairs = IntStream.range(1, sorted.size())
+                .mapToObj(i -> new Pair(sorted.get(i - 1), sorted.get(i)))
+                .filter(which)
+                .toList();
+        return pairs.isEmpty() ? Optional.empty() : Optional.of(pairs.get(random.nextInt(pairs.size())));
+    }
+
+    /** Whether one of these was done to the process after that. */
+    boolean suffers(String process, Span after, Disturbed.Kind... kinds) {
+        return !all(
+                        Disturbed.class,
+                        one -> one.process().equals(process)
+                                && List.of(kinds).contains(one.kind())
+                                && after.isBefore(one.at()))
+                .isEmpty();
+    }
+
+    long end() {
+        return events.stream().mapToLong(event -> event.at().latest()).max().orElseThrow();
+    }
+
+    Edit with(Event more) {
+        List<Event> all = new ArrayList<>(events);
+        all.add(more);
+        return new Edit(all, random);
+    }
+
+    Edit without(Predicate<Event> which) {
+        return new Edit(events.stream().filter(which.negate()).toList(), random);
+    }
+
+    Edit replace(Event one, Event by) {
+        return without(one::equals).with(by);
+    }
+
+    Edit turn(Event.Wrote write) {
+        return replace(write, new Event.Wrote(write.call(), write.at(), write.token(), !write.accepted()));
+    }
+}

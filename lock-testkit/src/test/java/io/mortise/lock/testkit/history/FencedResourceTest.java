@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class FencedResourceTest {
+    @Test
+    void aTokenBelowTheHighest_isRefused_perLock_andRecorded() {
+        History history = new History();
+        FencedResource resource = new FencedResource(history);
+        Call x = new Call("p", "x", 1);
+        Call y = new Call("p", "y", 2);
+        assertThat(resource.write(x, 5)).isTrue();
+        assertThat(resource.write(x, 5)).as("the same grant again").isTrue();
+        assertThat(resource.write(y, 1)).as("another lock").isTrue();
+        assertThat(resource.write(x, 4)).isFalse();
+        assertThat(resource.write(x, 6)).isTrue();
+        assertThat(history.events())
+                .allSatisfy(event -> assertThat(event).isInstanceOf(Event.Wrote.class))
+                .extracting(event -> ((Event.Wrote) event).accepted())
+                .containsExactly(true, true, true, false, true);
+    }
+}

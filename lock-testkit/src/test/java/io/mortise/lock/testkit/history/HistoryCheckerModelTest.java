@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Random histories of a lock that is right by construction are good, and each kind of damage to them is found. */
+class HistoryCheckerModelTest {
+    private static final int RUNS = 300;
+    private static final HistoryChecker checker = new HistoryChecker(Story.BOUNDS);
+
+    @Test
+    void whatIsRight_isGood() {
+        long grants = 0;
+        long wrongBeliefs = 0;
+        long refused = 0;
+        long losses = 0;
+        for (long seed = 0; seed < RUNS; seed++) {
+            Report report = checker.check(ModelRun.events(seed));
+            assertThat(report.violations()).as("seed %s: %s", seed, report).isEmpty();
+            grants += report.grants();
+            wrongBeliefs += report.wrongBeliefs().size();
+            refused += report.refusedWrites();
+            losses += report.losses();
+        }
+        assertThat(grants).as("grants").isGreaterThan(RUNS * 20);
+        assertThat(wrongBeliefs).as("overtaken by a freeze").isGreaterThan(RUNS / 10);
+        assertThat(refused).as("refused writes").isGreaterThan(RUNS / 10);
+        assertThat(losses).as("losses").isGreaterThan(RUNS / 10);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsDamaged_isFound(Damage damage) {
+        int damaged = 0;
+        List<String> missed = new ArrayList<>();
+        for (long seed = 0; seed < RUNS; seed++) {
+            Optional<Edit> bad = damage.to(new Edit(ModelRun.events(seed), new Random(seed)));
+            if (bad.isPresent()) {
+                damaged++;
+                Report report = checker.check(bad.get().events());
+                if (!damage.isNamedIn(report)) {
+                    missed.add("seed " + seed + ": " + report);
+                }
+            }
+        }
+        assertThat(damaged).as("histories that could be damaged so").isGreaterThan(3);
+        assertThat(missed).as("missed, of " + damaged).isEmpty();
+    }
+}

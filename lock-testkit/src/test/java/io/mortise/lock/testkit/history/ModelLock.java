@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/** A store's side of one lock, right by construction: a queue, rising tokens, and sessions that end when they are silent. */
+final class ModelLock {
+    static final long SESSION = 2_000_000_000L;
+
+    private final Deque<ModelThread> queue = new ArrayDeque<>();
+    private @Nullable ModelThread holder;
+    private long token = 100;
+    private long highestWritten = Long.MIN_VALUE;
+
+    void enqueue(ModelThread thread) {
+        queue.add(thread);
+        settle();
+    }
+
+    /** The token, once it is granted. */
+    @Nullable
+    Long tokenOf(ModelThread thread) {
+        return holder == thread ? token : null;
+    }
+
+    /** Removes its place or grant. Whether the grant was there. */
+    boolean end(ModelThread thread) {
+        queue.remove(thread);
+        if (holder != thread) {
+            return false;
+        }
+        holder = null;
+        settle();
+        return true;
+    }
+
+    boolean knows(ModelThread thread) {
+        return holder == thread || queue.contains(thread);
+    }
+
+    boolean write(long withToken) {
+        if (withToken < highestWritten) {
+            return false;
+        }
+        highestWritten = withToken;
+        return true;
+    }
+
+    private void settle() {
+        if (holder == null) {
+            holder = queue.poll();
+            if (holder != null) {
+                token++;
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** One thread of a {@link ModelProcess}: asks, looks, writes, releases, one step at a time. */
+final class ModelThread {
+    private final ModelProcess process;
+    private final ModelLock lock;
+    private final Random random;
+    private final List<Event> events;
+    private @Nullable Call call;
+    private @Nullable Long token;
+    private long limitAt = Long.MAX_VALUE;
+    private boolean over;
+
+    ModelThread(ModelProcess process, ModelLock lock, Random random, List<Event> events) {
+        this.process = process;
+        this.lock = lock;
+        this.random = random;
+        this.events = events;
+    }
+
+    /** @param last whether it should come to an end rather than begin anything */
+    void step(long now, boolean last) {
+        if (call == null) {
+            if (!last && random.nextInt(3) == 0 && !process.isCut()) {
+                ask(now);
+            }
+        } else if (token == null) {
+            await(now);
+        } else {
+            use(now, last);
+        }
+    }
+
+    boolean isIdle() {
+        return call == null;
+    }
+
+    private void ask(long now) {
+        boolean limited = random.nextInt(4) == 0;
+        Duration limit = Duration.ofMillis(1 + random.nextInt(400));
+        limitAt = limited ? now + limit.toNanos() : Long.MAX_VALUE;
+        call = process.newCall();
+        over = false;
+        events.add(new Event.Asked(call, process.span(now), limited ? Optional.of(limit) : Optional.empty()));
+        lock.enqueue(this);
+    }
+
+    private void await(long now) {
+        Call asked = Objects.requireNonNull(call);
+        Long granted = lock.tokenOf(this);
+        if (granted != null && !process.isCut() && random.nextInt(4) != 0) {
+            token = granted;
+            events.add(new Event.Granted(asked, process.span(now), OptionalLong.of(granted)));
+        } else if (now >= limitAt) {
+            // While the line is cut the store keeps what it has until it hears of the end, or the session is over.
+            Optional<String> failure = process.isCut() ? Optional.of("out of reach") : Optional.empty();
+            events.add(new Event.GaveUp(asked, process.span(now), failure));
+            finish();
+        }
+    }
+
+    private void use(long now, boolean last) {
+        Call held = Objects.requireNonNull(call);
+        int what = last ? 9 : random.nextInt(10);
+        if (what < 4) {
+            events.add(new Event.Looked(held, process.span(now), !over));
+        } else if (what < 7) {
+            long with = Objects.requireNonNull(token);
+            events.add(new Event.Wrote(held, Span.at(now), with, lock.write(with)));
+        } else if (what == 9) {
+            events.add(new Event.Releasing(held, process.span(now)));
+            events.add(new Event.Released(held, process.span(now), outcome()));
+            finish();
+        }
+    }
+
+    private ReleaseOutcome outcome() {
+        if (over) {
+            return ReleaseOutcome.LOST;
+        }
+        return process.isCut() ? ReleaseOutcome.UNKNOWN : ReleaseOutcome.RELEASED;
+    }
+
+    private void finish() {
+        if (process.isCut()) {
+            process.owe(() -> lock.end(this));
+        } else {
+            lock.end(this);
+        }
+        call = null;
+        token = null;
+    }
+
+    /** A look was under way from {@code since} on, and said what was right at its beginning. */
+    void lateLook(long since, long now) {
+        if (token != null) {
+            events.add(new Event.Looked(
+                    Objects.requireNonNull(call),
+                    new Span(process.span(since).earliest(), process.span(now).latest()),
+                    !over));
+        }
+    }
+
+    /** Its deadline is over. */
+    void lose(long now) {
+        if (token != null && !over) {
+            over = true;
+            events.add(new Event.Told(Objects.requireNonNull(call), process.span(now), "EXPIRED"));
+        }
+    }
+
+    /** The session is new: a waiter takes a new place; the grant of the old session is gone already. */
+    void renew() {
+        if (call != null && token == null && !lock.knows(this)) {
+            lock.enqueue(this);
+        }
+    }
+
+    void expire() {
+        lock.end(this);
+    }
+}

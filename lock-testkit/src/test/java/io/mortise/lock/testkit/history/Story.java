@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.history.Event.Disturbed;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** A history of one lock written by hand, in milliseconds. */
+final class Story {
+    static final Bounds BOUNDS = new Bounds(
+            Duration.ofMillis(1_000), Duration.ofMillis(5_000), Duration.ofMillis(500), Duration.ofMillis(500));
+
+    private static final long MILLI = 1_000_000;
+
+    private final List<Event> events = new ArrayList<>();
+    private long asks;
+
+    Report check() {
+        return new HistoryChecker(BOUNDS).check(events);
+    }
+
+    /** One call of a process, from here on. */
+    Teller asks(String process, long ms) {
+        return asks(process, ms, Optional.empty());
+    }
+
+    Teller asks(String process, long ms, Optional<Duration> limit) {
+        Teller teller = new Teller(new Call(process, "x", ++asks), 0);
+        events.add(new Event.Asked(teller.call, teller.at(ms), limit));
+        return teller;
+    }
+
+    Story disturbed(String process, Disturbed.Kind kind, long ms) {
+        events.add(new Disturbed(process, Span.at(ms * MILLI), kind));
+        return this;
+    }
+
+    /** A call that held from one instant to the other, and looked at both. */
+    Teller held(String process, long token, long from, long to) {
+        return asks(process, from - 1)
+                .granted(from, token)
+                .looks(from, true)
+                .looks(to, true)
+                .released(to, to + 1, ReleaseOutcome.RELEASED);
+    }
+
+    final class Teller {
+        private final Call call;
+        private final long blur;
+
+        private Teller(Call call, long blur) {
+            this.call = call;
+            this.blur = blur;
+        }
+
+        /** From here on the clock is only known within so many milliseconds to both sides. */
+        Teller blurred(long ms) {
+            return new Teller(call, ms);
+        }
+
+        Teller granted(long ms, long token) {
+            return add(new Event.Granted(call, at(ms), OptionalLong.of(token)));
+        }
+
+        Teller grantedWithoutToken(long ms) {
+            return add(new Event.Granted(call, at(ms), OptionalLong.empty()));
+        }
+
+        Teller looks(long ms, boolean held) {
+            return add(new Event.Looked(call, at(ms), held));
+        }
+
+        /** A look that was under way for so long. */
+        Teller looks(long from, long to, boolean held) {
+            return add(new Event.Looked(call, new Span(from * MILLI, to * MILLI), held));
+        }
+
+        Teller told(long ms) {
+            return add(new Event.Told(call, at(ms), "EXPIRED"));
+        }
+
+        Teller released(long from, long to, ReleaseOutcome outcome) {
+            return add(new Event.Releasing(call, at(from))).add(new Event.Released(call, at(to), outcome));
+        }
+
+        Teller gaveUp(long ms) {
+            return add(new Event.GaveUp(call, at(ms), Optional.empty()));
+        }
+
+        Teller failed(long ms) {
+            return add(new Event.GaveUp(call, at(ms), Optional.of("out of reach")));
+        }
+
+        Teller wrote(long ms, long token, boolean accepted) {
+            return add(new Event.Wrote(call, at(ms), token, accepted));
+        }
+
+        private Span at(long ms) {
+            return new Span((ms - blur) * MILLI, (ms + blur) * MILLI);
+        }
+
+        private Teller add(Event event) {
+            events.add(event);
+            return this;
+        }
+    }
+}
