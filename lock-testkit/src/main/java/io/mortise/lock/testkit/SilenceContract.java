@@ -14,6 +14,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,11 +37,17 @@ interface SilenceContract extends Contract {
         CompletableFuture<Lease> waiting =
                 other.named("x", bench().shortLease(other)).acquireAsync();
         bench().nemesis().silence(silent, "S02, S03, S05, S06, S07, S11 over expiry");
+        AtomicReference<Duration> left = new AtomicReference<>(old.remaining());
         Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), () -> {
             boolean granted = waiting.isDone();
             assertThat(granted && old.isHeld()).as("S02: two believe").isFalse();
+            Duration remaining = old.remaining();
+            left.updateAndGet(least -> remaining.isZero() || least.compareTo(remaining) < 0 ? least : remaining);
             return granted;
         });
+        assertThat(left.get())
+                .as("S02: least time left before the end")
+                .isLessThan(bench().backend().lease().dividedBy(2));
         Lease next = Face.result(waiting);
         assertThat(warned).as("onExpiring").isCompleted();
         assertThat(Bench.await(old.lost()).kind())
@@ -52,7 +59,9 @@ interface SilenceContract extends Contract {
         bench().nemesis().heal(silent);
         assertThat(face.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(old.isHeld()).as("S06").isFalse();
-        assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
+        assertThat(third.named("x").tryAcquire())
+                .as("S05: the successor's lock")
+                .isEmpty();
         assertThat(next.isHeld()).isTrue();
         assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         // The healed client goes on with a new session if it needs one.
@@ -69,8 +78,7 @@ interface SilenceContract extends Contract {
         for (Duration maxWait : new Duration[] {Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(1500)}) {
             Duration bound = maxWait.isZero() ? IMPATIENT.requestTimeout() : maxWait;
             long start = System.nanoTime();
-            assertThatThrownBy(() -> face.tryAcquire(lock, maxWait))
-                    .as("S15: no answer is not busy")
+            assertThatThrownBy(() -> face.tryAcquire(lock, maxWait), "S15: no answer is not busy")
                     .isInstanceOf(BackendUnavailableException.class);
             assertThat(Timing.since(start)).as("a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
         }
