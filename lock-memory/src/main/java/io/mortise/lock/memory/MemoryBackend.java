@@ -101,6 +101,11 @@ final class MemoryBackend implements LockBackend {
         return Optional.of(new MemoryAdmin(this, store));
     }
 
+    /** Whether those are the faults of this line. */
+    boolean meets(MemoryFaults of) {
+        return faults == of;
+    }
+
     boolean faulty() {
         return faults.active() || store.faults().active();
     }

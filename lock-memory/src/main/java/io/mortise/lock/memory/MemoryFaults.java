@@ -25,6 +25,9 @@ public final class MemoryFaults {
         }
     }
 
+    private static final LossReason EXPIRED =
+            new LossReason(LossReason.Kind.EXPIRED, "a scripted fault ended the lease");
+
     private final MemoryStore store;
 
     // All guarded by this.
@@ -118,7 +121,17 @@ public final class MemoryFaults {
      * @return false if nobody held it
      */
     public boolean expire(String name) {
-        return store.takeFromAnyone(name, new LossReason(LossReason.Kind.EXPIRED, "a scripted fault ended the lease"));
+        return store.takeFromAnyone(name, EXPIRED);
+    }
+
+    /**
+     * As {@link #expire(String)}, of every lock that a client holds which meets these faults: what the end of its session
+     * would do in a store that has sessions.
+     *
+     * @return how many leases ended
+     */
+    public int expireAll() {
+        return store.takeAll(holder -> this == store.faults() || holder.connection.meets(this), EXPIRED);
     }
 
     /**

@@ -36,6 +36,7 @@ public final class MemoryStore {
     private final String endpoint;
     private final @Nullable LockClock clock;
     private final AtomicLong tokens;
+    private final AtomicLong requests = new AtomicLong();
     private final MemoryFaults faults = new MemoryFaults(this);
     private final Object monitor = new Object();
     private final TreeMap<String, Line> lines = new TreeMap<>(); // guarded by monitor
@@ -101,6 +102,11 @@ public final class MemoryStore {
         return new MemoryFaults(this);
     }
 
+    /** How many requests to acquire or to release a lock have been executed so far; renewals and looks are not counted. */
+    public long requests() {
+        return requests.get();
+    }
+
     Optional<LockClock> clock() {
         return Optional.ofNullable(clock);
     }
@@ -115,6 +121,7 @@ public final class MemoryStore {
 
     /** Grants, queues or refuses; asked again, answers how it stands. */
     Attempt ask(Place place) {
+        requests.incrementAndGet();
         return step(pushes -> {
             place.lastAsked = now();
             Line line = current(place.name, pushes);
@@ -149,6 +156,7 @@ public final class MemoryStore {
 
     /** Removes what a place has. Whether something was there. */
     boolean end(Place place) {
+        requests.incrementAndGet();
         return step(pushes -> {
             Line line = current(place.name, pushes);
             Place.State was = place.state;
@@ -204,20 +212,33 @@ public final class MemoryStore {
         return take(name, holder -> true, reason);
     }
 
-    private boolean take(String name, Predicate<Place> meant, @Nullable LossReason reason) {
+    /** Takes all locks from the holders that are meant. Returns how many. */
+    int takeAll(Predicate<Place> meant, LossReason reason) {
         return step(pushes -> {
-            Line line = current(name, pushes);
-            if (line == null || !meant.test(line.holder)) {
-                return false;
+            int taken = 0;
+            for (String name : List.copyOf(lines.keySet())) {
+                taken += take(name, meant, reason, pushes) ? 1 : 0;
             }
-            Place holder = line.holder;
-            holder.state = Place.State.OVER;
-            if (reason != null) {
-                pushes.add(holder.lost(reason)); // before the next holder hears of its grant
-            }
-            handOn(line, pushes);
-            return true;
+            return taken;
         });
+    }
+
+    private boolean take(String name, Predicate<Place> meant, @Nullable LossReason reason) {
+        return step(pushes -> take(name, meant, reason, pushes));
+    }
+
+    private boolean take(String name, Predicate<Place> meant, @Nullable LossReason reason, List<Runnable> pushes) {
+        Line line = current(name, pushes);
+        if (line == null || !meant.test(line.holder)) {
+            return false;
+        }
+        Place holder = line.holder;
+        holder.state = Place.State.OVER;
+        if (reason != null) {
+            pushes.add(holder.lost(reason)); // before the next holder hears of its grant
+        }
+        handOn(line, pushes);
+        return true;
     }
 
     LockStatus status(String name) {

@@ -167,6 +167,35 @@ class MemoryFaultsTest {
     }
 
     @Test
+    void allLeasesOfOneClientExpireAndThoseOfOthersStay() throws Exception {
+        MemoryFaults line = store.faultsOfOne();
+        LockClient victim = MemoryLocks.connect(store, DIRECT, line);
+        Lease one = victim.named("one").acquire();
+        Lease two = victim.named("two").acquire();
+        Lease others = b.named("three").acquire();
+        CompletableFuture<Lease> next = victim.named("one").acquireAsync();
+        assertThat(line.expireAll()).isEqualTo(2);
+        assertThat(reasonOf(one)).isEqualTo(LossReason.Kind.EXPIRED);
+        assertThat(reasonOf(two)).isEqualTo(LossReason.Kind.EXPIRED);
+        assertThat(next.join().isHeld()).as("a waiter is no lease").isTrue();
+        assertThat(others.isHeld()).isTrue();
+        assertThat(store.faults().expireAll()).as("of all clients").isEqualTo(2);
+        assertThat(reasonOf(others)).isEqualTo(LossReason.Kind.EXPIRED);
+        victim.close();
+    }
+
+    @Test
+    void requestsAreCountedAndRenewalsAreNot() throws Exception {
+        Lease lease = a.named("x").acquire();
+        clock.advance(Duration.ofSeconds(60));
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(b.named("x").tryAcquire()).isEmpty();
+        lease.close();
+        // Two acquires; two releases, of which one withdraws what was not granted.
+        assertThat(store.requests()).isEqualTo(4);
+    }
+
+    @Test
     void anUnnoticedExpiryMakesAStaleHolderThatTheTokenTellsApart() throws Exception {
         Lease stale = a.named("x").acquire();
         assertThat(faults.expireUnnoticed("x")).isTrue();

@@ -10,7 +10,25 @@ import java.util.OptionalLong;
 /**
  * One backend with an empty namespace of its own in a real store, for one test: what a third party implements. The kit
  * closes the clients that it opened, then this. Only {@link #open} must be written; what is left out is reported as not
- * verified, never as passed.
+ * verified, never as passed. A test calls it from several threads. With a proxy between client and store:
+ *
+ * <pre>{@code
+ * class OneNamespace implements BackendUnderTest, Faults {
+ *     private final String namespace = "test-" + UUID.randomUUID();
+ *     private final Map<LockClient, TcpProxy> lines = new ConcurrentHashMap<>();
+ *
+ *     public LockClient open(ClientOptions options) {
+ *         TcpProxy line = TcpProxy.to("localhost", 5432);
+ *         LockClient client = Locks.connect("mystore://" + line.address() + "/" + namespace, options);
+ *         lines.put(client, line);
+ *         return client;
+ *     }
+ *     public Faults faults() { return this; }
+ *     public Line line(LockClient client) { return lines.get(client); }
+ *     public void deleteGrant(String lockName) { sql("delete from locks where name = ?", namespace + "/" + lockName); }
+ *     public void close() { lines.values().forEach(TcpProxy::close); }
+ * }
+ * }</pre>
  */
 public interface BackendUnderTest extends AutoCloseable {
     /**
@@ -58,8 +76,8 @@ public interface BackendUnderTest extends AutoCloseable {
     }
 
     /**
-     * How many requests the store has had so far by its own count, renewals and other signs of life left out. Empty: what
-     * needs a count is not verified.
+     * How many requests the store has had so far by its own count, from all clients, renewals and other signs of life left out.
+     * A store that serves others at the same time cannot tell. Empty: what needs a count is not verified.
      */
     default OptionalLong requests() {
         return OptionalLong.empty();

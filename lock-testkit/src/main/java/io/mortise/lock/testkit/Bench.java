@@ -9,6 +9,8 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.Locks;
+import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +23,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assertions;
@@ -153,6 +156,39 @@ public final class Bench implements AutoCloseable {
             }
             LockSupport.parkNanos(2_000_000);
         }
+    }
+
+    /** For {@link #eventually}: true once so much time has passed. */
+    static Callable<Boolean> timePasses(Duration time) {
+        long start = System.nanoTime();
+        return () -> System.nanoTime() - start >= time.toNanos();
+    }
+
+    /** S05: LOST is said of a lease that was lost by time and told so; where only a reply is missing it is not LOST. */
+    static void assertHonest(ReleaseOutcome outcome, Lease lease) throws InterruptedException {
+        if (outcome == ReleaseOutcome.LOST) {
+            CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+            Assertions.assertDoesNotThrow(
+                    () -> lost.get(PROMPT.toMillis(), TimeUnit.MILLISECONDS), "LOST, and not told so");
+            Assertions.assertNotEquals(LossReason.Kind.REMOVED, lost.join().kind(), "LOST, though nobody removed it");
+        }
+    }
+
+    /** The store's own count, or the test is aborted. */
+    long requests(String rule) {
+        return backend.requests().orElseThrow(() -> notVerified(rule, "BackendUnderTest.requests is not implemented"));
+    }
+
+    /** Its URL, or the test is aborted. */
+    String url(String rule) {
+        return backend.url().orElseThrow(() -> notVerified(rule, "BackendUnderTest.url is not implemented"));
+    }
+
+    /** A new client by URL, as another process would have. */
+    LockClient clientByUrl(String rule, ClientOptions options, Capability... required) {
+        LockClient client = Locks.connect(url(rule), options, required);
+        clients.add(client);
+        return client;
     }
 
     /** Nobody holds the lock any more, nor waits for it, as far as can be seen: within {@link #PROMPT} it can be had. */

@@ -6,7 +6,12 @@ import io.mortise.lock.testkit.servers.Line;
 
 /**
  * What the kit can break around one {@link BackendUnderTest}. Every method may be left out: it then throws {@link
- * UnsupportedOperationException}, and the rules that need it are reported as NOT VERIFIED.
+ * UnsupportedOperationException}, and the rules that need it are reported as NOT VERIFIED. So does one that this store, or
+ * this server, cannot do today.
+ *
+ * <p>The kit ends what it began: lines are healed and the server is started again before the clients are closed. Each fault is
+ * in effect when its method returns; one that only begins by then makes tests fail now and then. Whatever else a method throws
+ * fails the test.
  */
 public interface Faults {
     /** Breaks nothing. */
@@ -19,21 +24,25 @@ public interface Faults {
 
     /**
      * The store ends what the client's grants hang on, as if the time were over: its session, or its present leases. Its line
-     * stays. In effect when this returns.
+     * stays, and other clients keep what they have. Only sessions that {@link BackendUnderTest#open} began need be found; a
+     * test expires each client once.
      */
     default void expireSession(LockClient client) {
         throw new UnsupportedOperationException("Faults.expireSession is not implemented");
     }
 
     /**
-     * Deletes the entry of whoever holds this lock, as an operator does with the store's own tools, past Mortise. In effect
-     * when this returns.
+     * Deletes the entry of whoever holds this lock, as an operator does with the store's own tools, past Mortise. Somebody
+     * holds it when this is called.
      */
     default void deleteGrant(String lockName) {
         throw new UnsupportedOperationException("Faults.deleteGrant is not implemented");
     }
 
-    /** Stops the server; it keeps its data. Clients lose their connections. */
+    /**
+     * Stops the server; it keeps its data. Clients lose their connections, and {@link BackendUnderTest#open} fails until it is
+     * started again.
+     */
     default void stopServer() {
         throw new UnsupportedOperationException("Faults.stopServer is not implemented");
     }

@@ -19,8 +19,24 @@ import org.junit.jupiter.api.Timeout;
  * }
  * }</pre>
  *
- * <p>A rule that the backend gives no means to check is reported as aborted with NOT VERIFIED, one about a capability that
- * it does not claim as aborted with "not claimed"; neither counts as passed.
+ * <p>That alone checks what can be seen on a healthy network. To have the kit break things, implement {@link
+ * BackendUnderTest} in a class of its own and give it {@link Faults}, one hook after the other, each of which turns tests
+ * from skipped into run:
+ *
+ * <ol>
+ *   <li>{@link BackendUnderTest#lease()}, {@link BackendUnderTest#takeoverWithin()} and {@link
+ *       BackendUnderTest#removalToldWithin()}: how long things take on this store.
+ *   <li>{@link Faults#line}: open each client through a {@link io.mortise.lock.testkit.servers.TcpProxy} of its own.
+ *   <li>{@link Faults#deleteGrant}, {@link Faults#expireSession}: with the store's own client.
+ *   <li>{@link Faults#stopServer}, {@link Faults#startServer}: where the test owns the server.
+ *   <li>{@link BackendUnderTest#requests()}: where the store counts.
+ *   <li>{@link BackendUnderTest#url()}: once a provider is on the class path.
+ * </ol>
+ *
+ * <p>A rule that the backend gives no means to check is reported as aborted with NOT VERIFIED and the missing hook, one about
+ * a capability that it does not claim as aborted with "not claimed"; neither counts as passed. {@code docs/conformance.md} has
+ * the table of rules, tests and hooks. JUnit runs the tests one after another; the whole takes one to two minutes with leases
+ * of 2 or 3 s.
  */
 @Timeout(120) // a hang is a failure
 public abstract class LockConformance
@@ -33,7 +49,17 @@ public abstract class LockConformance
                 OperatorContract,
                 CapabilityContract,
                 CallContract,
-                SilenceContract {
+                SilenceContract,
+                ClaimsContract,
+                LeftoversContract,
+                TrustContract,
+                RequestsContract,
+                DeletionContract,
+                ExpiryContract,
+                LostReplyContract,
+                CutLineContract,
+                SlowLineContract,
+                RestartContract {
     private @Nullable Bench bench;
 
     /** Called by JUnit for each new instance. */

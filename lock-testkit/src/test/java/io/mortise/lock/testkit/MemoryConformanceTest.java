@@ -10,9 +10,10 @@ import io.mortise.lock.testkit.servers.Line;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The reference backend keeps the contract. */
+/** The reference backend keeps the contract. It has no {@code url()}: no other process reaches its stores. */
 class MemoryConformanceTest extends LockConformance {
     @Override
     protected BackendUnderTest backend() {
@@ -37,18 +38,42 @@ class MemoryConformanceTest extends LockConformance {
         }
 
         @Override
+        public OptionalLong requests() {
+            return OptionalLong.of(store.requests());
+        }
+
+        @Override
         public Faults faults() {
             return this;
         }
 
         @Override
         public Line line(LockClient client) {
-            return new MemoryLine(Objects.requireNonNull(lines.get(client)));
+            return new MemoryLine(faultsOf(client));
+        }
+
+        @Override
+        public void expireSession(LockClient client) {
+            faultsOf(client).expireAll();
         }
 
         @Override
         public void deleteGrant(String lockName) {
             store.faults().remove(lockName);
+        }
+
+        @Override
+        public void stopServer() {
+            store.faults().refuse();
+        }
+
+        @Override
+        public void startServer() {
+            store.faults().heal();
+        }
+
+        private MemoryFaults faultsOf(LockClient client) {
+            return Objects.requireNonNull(lines.get(client));
         }
     }
 

@@ -22,7 +22,13 @@ public final class TestServers {
                 });
     }
 
-    private static Optional<String> given(String store) {
+    /**
+     * The address of a server from outside that tests are to use: system property {@code mortise.test.STORE}, else environment
+     * variable {@code MORTISE_TEST_STORE}. Empty: tests start their own.
+     *
+     * @param store such as {@code zookeeper}
+     */
+    public static Optional<String> given(String store) {
         return Stream.of(
                         Optional.ofNullable(System.getProperty("mortise.test." + store)),
                         Optional.ofNullable(System.getenv("MORTISE_TEST_" + store.toUpperCase(Locale.ROOT))))

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockOptions;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every capability there is, both ways: claimed and it works, or not claimed and it is refused where it can be asked for. */
+interface ClaimsContract extends Contract {
+    /** The short proof of one capability; the contracts of its theme go further. */
+    interface Check {
+        void run(LockClient client, boolean claimed) throws Exception;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void capabilities_eachWorksOrIsRefused(Capability capability) throws Exception {
+        LockClient client = bench().client();
+        // An expression: a new constant does not compile without a check of its own.
+        Check check = switch (capability) {
+            case FENCING -> this::fencing;
+            case FAIR -> this::inOrder;
+            case PUSH -> this::pushed;
+            case CRASH_RELEASE ->
+                (any, claimed) -> Bench.onlyIf(any, capability); // SilenceContract proves it: it lasts a lease
+            case PER_LOCK_LEASE -> this::leasePerLock;
+            case HOLDER_INFO -> this::holderInfo;
+            case LIST -> this::list;
+            case SHARED, COUNTED ->
+                (any, claimed) -> assertThat(claimed)
+                        .as("reserved: nobody can ask for it")
+                        .isFalse();
+        };
+        check.run(client, client.capabilities().contains(capability));
+    }
+
+    /** With {@link BackendUnderTest#url}: an application that cannot work without a capability learns it at the start. */
+    @Test
+    default void capabilities_aMissingOneIsRefusedWhenRequired() throws Exception {
+        String rule = "capabilities required at connect";
+        ClientOptions options = ClientOptions.defaults();
+        Set<Capability> claimed;
+        try (LockClient client = bench().clientByUrl(rule, options)) {
+            claimed = client.capabilities();
+        }
+        assertThat(claimed)
+                .as("by URL as by the typed way in")
+                .isEqualTo(bench().client().capabilities());
+        bench().clientByUrl(rule, options, claimed.toArray(new Capability[0]))
+                .named("x")
+                .run(Lease::ensureHeld);
+        for (Capability missing : missing(claimed)) {
+            assertThatThrownBy(() -> bench().clientByUrl(rule, options, missing))
+                    .isInstanceOf(LockConfigurationException.class)
+                    .hasMessageContaining(missing.name());
+        }
+    }
+
+    private static Set<Capability> missing(Set<Capability> claimed) {
+        Set<Capability> all = EnumSet.allOf(Capability.class);
+        all.removeAll(claimed);
+        return all;
+    }
+
+    private void fencing(LockClient client, boolean claimed) throws InterruptedException {
+        Lease first = client.named("x").acquire();
+        if (claimed) {
+            long token = first.fencingToken();
+            first.close();
+            try (Lease second = client.named("x").acquire()) {
+                assertThat(second.fencingToken()).isGreaterThan(token);
+            }
+        } else {
+            assertThatThrownBy(first::fencingToken).isInstanceOf(UnsupportedOperationException.class);
+            first.close();
+        }
+    }
+
+    private void inOrder(LockClient client, boolean claimed) throws Exception {
+        Bench.onlyIf(client, Capability.FAIR); // an order that is not promised may come about
+        Lease held = client.named("x").acquire();
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        CompletableFuture<Lease> second = client.named("x").acquireAsync();
+        held.close();
+        Lease lease = Face.result(first);
+        assertThat(second).isNotDone();
+        lease.close();
+        Face.result(second).close();
+    }
+
+    private void pushed(LockClient client, boolean claimed) throws Exception {
+        Bench.onlyIf(client, Capability.PUSH); // who polls may be quick
+        LockClient other = bench().client();
+        Lease held = client.named("x").acquire();
+        CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
+        Bench.awaitWaiters(client, "x", 1);
+        long start = System.nanoTime();
+        held.close();
+        Face.result(waiting).close();
+        assertThat(Timing.since(start)).as("from release to grant").isLessThan(Bench.PROMPT);
+    }
+
+    private void leasePerLock(LockClient client, boolean claimed) throws InterruptedException {
+        Duration asked = Duration.ofSeconds(11);
+        LockOptions options = LockOptions.defaults().leaseDuration(asked);
+        if (claimed) {
+            try (Lease lease = client.named("x", options).acquire()) {
+                assertThat(lease.remaining()).isBetween(asked.minusSeconds(3), asked.plusSeconds(1));
+            }
+        } else {
+            assertThatThrownBy(() -> client.named("x", options))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(asked.toString());
+        }
+    }
+
+    private void holderInfo(LockClient client, boolean claimed) throws InterruptedException {
+        if (client.admin().isEmpty()) {
+            assertThat(claimed).as("claimed without a LockAdmin").isFalse();
+            assertThatThrownBy(() -> client.named("x").status()).isInstanceOf(UnsupportedOperationException.class);
+            return;
+        }
+        Map<String, String> metadata = Map.of("job", "nightly");
+        try (Lease lease =
+                client.named("x", LockOptions.defaults().metadata(metadata)).acquire()) {
+            LockHolder holder =
+                    Bench.status(client.admin().orElseThrow(), "x").holders().get(0);
+            if (claimed) {
+                assertThat(holder.owner()).contains(lease.ownerId());
+                assertThat(holder.host()).isPresent();
+                assertThat(holder.pid()).isPresent();
+                assertThat(holder.metadata()).isEqualTo(metadata);
+            }
+        }
+    }
+
+    private void list(LockClient client, boolean claimed) throws InterruptedException {
+        if (client.admin().isEmpty()) {
+            assertThat(claimed).as("claimed without a LockAdmin").isFalse();
+        } else if (claimed) {
+            try (Lease lease = client.named("x").acquire()) {
+                assertThat(Bench.await(client.admin().orElseThrow().list("", 10, Optional.empty()))
+                                .locks())
+                        .singleElement()
+                        .satisfies(lock -> assertThat(lock.name()).isEqualTo(lease.lockName()));
+            }
+        } else {
+            assertThatThrownBy(() -> Bench.await(client.admin().orElseThrow().list("", 10, Optional.empty())))
+                    .isInstanceOf(UnsupportedOperationException.class);
+        }
+    }
+}

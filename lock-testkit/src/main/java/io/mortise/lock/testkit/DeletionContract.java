@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** An operator deletes a grant with the store's own tools. Needs {@link Faults#deleteGrant}. */
+interface DeletionContract extends Contract {
+    /** One story: S03, S05, S06, S07 and S11. */
+    @ParameterizedTest
+    @EnumSource
+    default void S07_aHolderWhoseEntryWasDeletedIsToldOnceAndTheNextIsGranted(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        BackendUnderTest backend = bench().backend();
+        // Where the store tells at once, a renewal must not be what told.
+        boolean pushed = backend.removalToldWithin().compareTo(backend.lease()) < 0;
+        LockOptions options = pushed ? LockOptions.defaults() : bench().shortLease(one);
+        Lease stale = face.acquire(one.named("x", options));
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        CompletableFuture<Long> toldAt = new CompletableFuture<>();
+        stale.lost().thenAccept(reason -> {
+            told.add(reason);
+            toldAt.complete(System.nanoTime());
+        });
+        Future<Lease> waiting = bench().start(() -> face.acquire(two.named("x", options)));
+        Bench.awaitWaiters(two, "x", 1);
+        long deleted = System.nanoTime();
+        bench().nemesis().deleteGrant("x", "S03, S05, S06, S07, S11 after a deletion");
+        Lease successor = Face.result(waiting);
+        assertThat(Duration.ofNanos(Face.result(toldAt) - deleted))
+                .as("from deletion to notice")
+                .isLessThan(backend.removalToldWithin().plus(Bench.PROMPT));
+        assertThat(stale.isHeld()).as("S06").isFalse();
+        if (one.capabilities().contains(Capability.FENCING)) {
+            assertThat(successor.fencingToken()).as("S03").isGreaterThan(stale.fencingToken());
+        }
+        for (int i = 0; i < 2; i++) {
+            assertThat(face.release(stale)).as("S05").isEqualTo(ReleaseOutcome.LOST);
+            assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
+        }
+        assertThat(successor.isHeld()).isTrue();
+        assertThat(face.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
+        bench().assertFree(two, "x");
+        assertThat(stale.isHeld()).as("S06").isFalse();
+        assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
+    }
+
+    /** The release may be sent before the holder was told, and may meet the next grant of the same client. */
+    @ParameterizedTest
+    @EnumSource
+    default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNext(Face face) throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        for (int i = 0; i < 3; i++) {
+            Lease stale = face.acquire(one.named("x"));
+            bench().nemesis().deleteGrant("x", "S05 right after a deletion");
+            Lease next = face.tryAcquire((i % 2 == 0 ? one : two).named("x"), Bench.LONG)
+                    .orElseThrow();
+            assertThat(face.release(stale)).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(two.named("x").tryAcquire()).as("the next one's lock").isEmpty();
+            assertThat(next.isHeld()).isTrue();
+            assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+}

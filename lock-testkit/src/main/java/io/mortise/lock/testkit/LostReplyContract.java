@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A request was executed and its reply never came (S05, S08). Needs a {@link Faults#line} that drops replies. */
+interface LostReplyContract extends Contract {
+    /** On a line that stays open a lost reply is noticed no earlier than this. */
+    ClientOptions NOTICES_SOON = ClientOptions.defaults().requestTimeout(Duration.ofMillis(400));
+
+    /** The grant that nobody was told of is found again: it must not stand in the way of its own client. */
+    @ParameterizedTest
+    @EnumSource
+    default void S08_anAcquireIsGrantedThoughItsReplyWasLost(Face face) throws Exception {
+        LockClient client = bench().client(NOTICES_SOON);
+        LockClient other = bench().client();
+        for (int i = 0; i < 2; i++) {
+            bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
+            Lease lease = face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow();
+            Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
+            Bench.awaitWaiters(other, "x", 1);
+            assertThat(waiting.isDone() && lease.isHeld())
+                    .as("S01: two believe")
+                    .isFalse();
+            Bench.assertHonest(face.release(lease), lease);
+            Lease next = Face.result(waiting);
+            if (other.capabilities().contains(Capability.FENCING)) {
+                assertThat(next.fencingToken()).as("S03").isGreaterThan(lease.fencingToken());
+            }
+            assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        bench().assertFree(other, "x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void S08_aLostReplyHoldsUpNobodyBehindIt(Face face) throws Exception {
+        LockClient client = bench().client(NOTICES_SOON);
+        LockClient other = bench().client();
+        bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
+        Future<Lease> acquiring = bench().start(() -> face.acquire(client.named("x")));
+        CompletableFuture<ReleaseOutcome> behind =
+                other.named("x").acquireAsync().thenCompose(Lease::releaseAsync);
+        Lease lease = Face.result(acquiring);
+        Bench.assertHonest(face.release(lease), lease);
+        assertThat(Face.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);
+        bench().assertFree(other, "x");
+    }
+
+    @Test
+    default void S08_anAcquireThatGaveUpOnALostReplyLeavesNothing() throws Exception {
+        LockClient client = bench().client(NOTICES_SOON);
+        LockClient other = bench().client();
+        Duration maxWait = Duration.ofMillis(50);
+        // It begins once the loss can have been noticed; a connection that broke with the reply is not healthy at once.
+        Duration healthy = NOTICES_SOON.requestTimeout().plusSeconds(1);
+        AtomicInteger round = new AtomicInteger();
+        Timing.overshoot("until nothing is left", bench().backend().lease().plus(healthy), healthy, () -> {
+            Face face = round.getAndIncrement() % 2 == 0 ? Face.SYNC : Face.ASYNC;
+            client.named("y").tryRun(Bench.LONG, Lease::ensureHeld); // connected again
+            bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
+            long start = System.nanoTime();
+            Optional<Lease> lease = Optional.empty();
+            try {
+                lease = face.tryAcquire(client.named("x"), maxWait);
+                assertThat(lease).as("S15: no answer is not busy").isPresent();
+            } catch (BackendUnavailableException e) {
+                assertThat(Timing.since(start)).as("S09").isLessThan(maxWait.plus(Bench.PROMPT));
+            }
+            long over = System.nanoTime();
+            if (lease.isPresent()) {
+                Bench.assertHonest(face.release(lease.get()), lease.get());
+            }
+            assertThat(other.named("x").tryAcquire(bench().backend().takeoverWithin()))
+                    .as("the lock")
+                    .hasValueSatisfying(Lease::close);
+            return Timing.since(over);
+        });
+        bench().assertFree(other, "x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void S05_aReleaseWhoseReplyWasLostIsNotCalledLost(Face face) throws Exception {
+        LockClient client = bench().client(NOTICES_SOON);
+        LockClient other = bench().client();
+        LockClient third = bench().client();
+        for (int i = 0; i < 2; i++) {
+            Lease lease = face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow();
+            bench().nemesis().dropNextReply(client, "S05, S08 when the reply to a release is lost");
+            long start = System.nanoTime();
+            ReleaseOutcome outcome = face.release(lease);
+            assertThat(Timing.since(start))
+                    .as("release")
+                    .isLessThan(NOTICES_SOON.requestTimeout().plus(Bench.PROMPT));
+            Bench.assertHonest(outcome, lease);
+            assertThat(lease.isHeld()).isFalse();
+            Lease next = other.named("x")
+                    .tryAcquire(bench().backend().takeoverWithin())
+                    .orElseThrow();
+            assertThat(face.release(lease)).as("released again").isEqualTo(outcome);
+            assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
+            assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        bench().assertFree(other, "x");
+    }
+
+    /** Slowed down so much that each position falls into another round trip, from the first request to the release. */
+    @Test
+    default void S08_whicheverReplyOfACycleIsLostTheLockGoesOn() throws Exception {
+        LockClient client = bench().client(NOTICES_SOON);
+        LockClient other = bench().client();
+        Duration roundTrip = Duration.ofMillis(10);
+        bench().nemesis().delay(client, roundTrip.dividedBy(2), "S08 for each reply of a cycle");
+        for (int position = 0; position < 7; position++) {
+            Face face = position % 2 == 0 ? Face.SYNC : Face.ASYNC;
+            Lease before = other.named("x").tryAcquire(Bench.LONG).orElseThrow();
+            long start = System.nanoTime();
+            Future<Lease> cycle = bench().start(() -> {
+                Lease lease = face.acquire(client.named("x"));
+                Bench.assertHonest(face.release(lease), lease);
+                return lease;
+            });
+            Future<?> releasing = bench().start(() -> {
+                parkUntil(start + 4 * roundTrip.toNanos()); // the acquire stands in line by then
+                return before.release();
+            });
+            parkUntil(start + position * roundTrip.toNanos() - roundTrip.toNanos() / 4);
+            bench().nemesis().dropNextReply(client, "S08 for each reply of a cycle");
+            Face.result(releasing);
+            Lease over = Face.result(cycle);
+            Lease after = other.named("x")
+                    .tryAcquire(bench().backend().takeoverWithin())
+                    .orElseThrow();
+            if (other.capabilities().contains(Capability.FENCING)) {
+                assertThat(over.fencingToken()).as("S03").isGreaterThan(before.fencingToken());
+                assertThat(after.fencingToken()).as("S03").isGreaterThan(over.fencingToken());
+            }
+            assertThat(after.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        bench().nemesis().heal(client);
+        bench().assertFree(other, "x");
+    }
+
+    private static void parkUntil(long nanoTime) {
+        for (long left = nanoTime - System.nanoTime(); left > 0; left = nanoTime - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+}

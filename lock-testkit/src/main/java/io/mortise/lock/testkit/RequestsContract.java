@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+/** What is asked of the store, by its own count. Needs {@link BackendUnderTest#requests}. */
+interface RequestsContract extends Contract {
+    int WAITERS = 10;
+
+    /** Generous for one acquire or hand-over; far below what grows with the number of waiters, or polls. */
+    int A_FEW = 8;
+
+    @Test
+    default void S02_isHeldAsksNobody() throws Exception {
+        try (Lease lease = bench().client().named("x").acquire()) {
+            long before = quiet("S02 on the wire");
+            for (int i = 0; i < 10_000; i++) {
+                assertThat(lease.isHeld()).isTrue();
+                lease.ensureHeld();
+                assertThat(lease.remaining()).isPositive();
+            }
+            assertThat(requests("S02 on the wire") - before).as("requests").isZero();
+        }
+    }
+
+    @Test
+    default void S09_oneAttemptIsAFewRequests() throws Exception {
+        DistributedLock lock = bench().client().named("x");
+        try (Lease held = bench().client().named("x").acquire()) {
+            long before = quiet("S09 on the wire");
+            for (int i = 0; i < 10; i++) {
+                assertThat(lock.tryAcquire()).isEmpty();
+            }
+            long asked = quiet("S09 on the wire") - before;
+            assertThat(asked).as("requests of 10 attempts").isLessThanOrEqualTo(10 * A_FEW);
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    default void S11_waitersAreSilentAndHandOversAreCheap() throws Exception {
+        List<LockClient> clients = List.of(bench().client(), bench().client(), bench().client());
+        Bench.onlyIf(clients.get(0), Capability.PUSH);
+        Lease held = clients.get(0).named("x").acquire();
+        List<CompletableFuture<?>> waiting = new ArrayList<>();
+        for (int i = 0; i < WAITERS; i++) {
+            waiting.add(
+                    clients.get(i % clients.size()).named("x").acquireAsync().thenCompose(Lease::releaseAsync));
+        }
+        long before = quiet("S11 on the wire");
+        Bench.eventually("2 s are over", Bench.LONG, Bench.timePasses(Duration.ofSeconds(2)));
+        assertThat(requests("S11 on the wire") - before)
+                .as("requests of %d waiters in 2 s", WAITERS)
+                .isLessThanOrEqualTo(WAITERS / 2);
+        before = requests("S11 on the wire");
+        held.release();
+        for (CompletableFuture<?> one : waiting) {
+            Face.result(one);
+        }
+        assertThat(quiet("S11 on the wire") - before)
+                .as("requests of one release and %d hand-overs", WAITERS)
+                .isLessThanOrEqualTo((WAITERS + 1L) * A_FEW);
+    }
+
+    private long requests(String rule) {
+        return bench().requests(rule);
+    }
+
+    /** The count once nothing more was asked for a moment, or after a while if somebody always asks. */
+    private long quiet(String rule) throws Exception {
+        long limit = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+        long calm = System.nanoTime();
+        long last = requests(rule);
+        while (System.nanoTime() - calm < Duration.ofMillis(200).toNanos() && System.nanoTime() - limit < 0) {
+            LockSupport.parkNanos(5_000_000);
+            long now = requests(rule);
+            if (now != last) {
+                last = now;
+                calm = System.nanoTime();
+            }
+        }
+        return last;
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The server stops, and starts again with its data. Needs {@link Faults#stopServer} and {@link Faults#startServer}. */
+interface RestartContract extends Contract {
+    /** Some waits here outlast the outage; how soon an unbounded one fails is another test's matter. */
+    ClientOptions PATIENT = ClientOptions.defaults()
+            .requestTimeout(Duration.ofSeconds(1))
+            .connectTimeout(Duration.ofSeconds(1))
+            .unavailableAfter(Bench.LONG);
+
+    /** One story, since a restart takes its time: S03, S05, S07, S09, S11 and S15. */
+    @ParameterizedTest
+    @EnumSource
+    default void S03_tokensRiseOverARestartAndWaitersGoOn(Face face) throws Exception {
+        LockClient one = bench().client(PATIENT);
+        LockClient two = bench().client(PATIENT);
+        Lease held = face.acquire(one.named("x"));
+        Lease elsewhere = face.acquire(two.named("y"));
+        face.release(elsewhere);
+        Future<Lease> waiting = bench().start(() -> face.acquire(two.named("x")));
+        Bench.awaitWaiters(two, "x", 1);
+        bench().nemesis().stopServer("S03, S05, S07, S09, S11, S15 over a restart");
+        assertEndsAtItsBound(face, two, Duration.ZERO);
+        assertEndsAtItsBound(face, two, Duration.ofMillis(300));
+        assertThat(waiting.isDone()).isFalse();
+        bench().nemesis().startServer("S03, S05, S07, S09, S11, S15 over a restart");
+        face.release(face.tryAcquire(one.named("z"), Bench.LONG).orElseThrow());
+        assertThat(waiting.isDone() && held.isHeld()).as("S02: two believe").isFalse();
+        Bench.assertHonest(face.release(held), held);
+        Lease next = Face.result(waiting);
+        assertThat(next.isHeld()).isTrue();
+        Lease after = face.tryAcquire(one.named("y"), Bench.LONG).orElseThrow();
+        if (one.capabilities().contains(Capability.FENCING)) {
+            assertThat(next.fencingToken()).as("S03").isGreaterThan(held.fencingToken());
+            assertThat(after.fencingToken()).as("S03").isGreaterThan(elsewhere.fencingToken());
+        }
+        assertThat(face.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        bench().assertFree(one, "x");
+    }
+
+    private static void assertEndsAtItsBound(Face face, LockClient client, Duration maxWait) {
+        Duration bound = maxWait.isZero() ? PATIENT.requestTimeout() : maxWait;
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> face.tryAcquire(client.named("free"), maxWait))
+                .as("S15: a server that is down is not busy")
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("free")
+                .hasMessageMatching("(?s).*\\b\\d+ ms\\b.*"); // how long it has been silent
+        assertThat(Timing.since(start)).as("S09: a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
+    }
+
+    @Test
+    default void S16_closeWhileTheServerIsDownIsBounded() throws Exception {
+        LockClient closing = bench().client(PATIENT);
+        Lease held = closing.named("x", bench().shortLease(closing)).acquire();
+        bench().nemesis().stopServer("S15, S16 while the server is down");
+        CompletableFuture<Lease> waiting = closing.named("y").acquireAsync();
+        long opening = System.nanoTime();
+        assertThatThrownBy(() -> bench().client(PATIENT))
+                .as("S15: a client for a server that is down")
+                .isInstanceOf(BackendUnavailableException.class);
+        assertThat(Timing.since(opening))
+                .as("connect")
+                .isLessThan(PATIENT.connectTimeout().plus(Bench.PROMPT));
+        long start = System.nanoTime();
+        closing.close();
+        assertThat(Timing.since(start))
+                .as("close")
+                .isLessThan(PATIENT.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
+        assertThat(held.isHeld()).isFalse();
+        assertThatThrownBy(() -> Face.result(waiting)).isInstanceOf(ClientClosedException.class);
+    }
+
+    /** By URL, since that tells what the endpoints are. */
+    @Test
+    default void S15_anOutageNamesItsEndpoints() throws Exception {
+        String rule = "S15 endpoints in messages";
+        String endpoints = authority(bench().url(rule));
+        LockClient client = bench().clientByUrl(rule, PATIENT);
+        bench().nemesis().stopServer(rule);
+        for (Duration maxWait : List.of(Duration.ZERO, Duration.ofMillis(100))) {
+            assertThatThrownBy(() -> client.named("x").tryAcquire(maxWait))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining(endpoints);
+        }
+        assertThatThrownBy(() -> bench().clientByUrl(rule, PATIENT))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining(endpoints);
+    }
+
+    /** Hosts and ports, without credentials. */
+    private static String authority(String url) {
+        return url.replaceFirst("^[^:]+:(//)?", "").replaceFirst("[/?].*$", "").replaceFirst("^.*@", "");
+    }
+}
