@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** S18 operators can see holders and waiters, and take a lock from exactly the holder that they saw; S19 what they see is no more. */
+/** S18 operators can see holders and waiters, and take a lock from exactly the holder that they saw. */
 interface OperatorContract extends Contract {
     @Test
     default void S18_statusShowsTheHolder() throws Exception {
@@ -151,31 +151,6 @@ interface OperatorContract extends Contract {
         } while (cursor.isPresent());
         assertThat(seen).containsExactlyInAnyOrderElementsOf(expected);
         held.forEach(Lease::close);
-    }
-
-    /** Metadata may come from anywhere: it must not forge the rest of the entry, nor reach a terminal as it is. */
-    @Test
-    default void S19_metadataCannotPassForAnythingElse() throws Exception {
-        LockClient client = bench().client();
-        LockAdmin admin = Bench.admin(bench().client(), "S19");
-        Bench.onlyIf(client, Capability.HOLDER_INFO);
-        Map<String, String> metadata = Map.of(
-                "a", "b host=elsewhere pid=1 since=2000-01-01T00:00:00Z meta.c=d",
-                "pid", "2",
-                "e host=f", "\r\n\u001b[2J\u0000",
-                "g=h", "%20");
-        try (Lease lease =
-                client.named("x", LockOptions.defaults().metadata(metadata)).acquire()) {
-            LockHolder holder = Bench.status(admin, "x").holders().get(0);
-            assertThat(holder.owner()).contains(lease.ownerId());
-            assertThat(holder.host())
-                    .hasValueSatisfying(host -> assertThat(host).isNotEqualTo("elsewhere"));
-            assertThat(holder.pid()).hasValue(ProcessHandle.current().pid());
-            assertThat(holder.metadata()).isEqualTo(metadata);
-            assertThat(holder.raw().chars().filter(Character::isISOControl))
-                    .as("control characters as stored")
-                    .isEmpty();
-        }
     }
 
     @Test

@@ -13,7 +13,9 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +69,28 @@ interface SilenceContract extends Contract {
         // The healed client goes on with a new session if it needs one.
         Lease again = face.tryAcquire(silent.named("x"), Bench.LONG).orElseThrow();
         assertThat(face.release(again)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** Where each grant has a lease of its own nothing but its deadline ends it; a session may end sooner with its connection. */
+    @Test
+    default void S07_aRenewalWithoutAnAnswerIsNoLoss() throws Exception {
+        LockClient client = bench().client(IMPATIENT);
+        Bench.onlyIf(client, Capability.PER_LOCK_LEASE);
+        Lease lease = client.named("x", bench().shortLease(client)).acquire();
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        lease.lost().thenAccept(told::add);
+        bench().nemesis().cut(client, "S07 for a renewal that fails");
+        long cut = System.nanoTime();
+        Duration renewed = bench().backend().lease().multipliedBy(9).dividedBy(20); // every third of it, at the latest
+        Bench.eventually("a renewal is over", Bench.LONG, () -> {
+            assertThat(lease.isHeld())
+                    .as("held %s after the cut", Timing.since(cut))
+                    .isTrue();
+            return Timing.since(cut).compareTo(renewed) > 0;
+        });
+        assertThat(told).as("losses told").isEmpty();
+        bench().nemesis().heal(client);
+        assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
     }
 
     @ParameterizedTest
