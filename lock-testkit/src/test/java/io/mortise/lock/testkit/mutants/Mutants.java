@@ -15,6 +15,7 @@ final class Mutants {
                     NameMutants.all(),
                     OutageMutants.all(),
                     OperatorMutants.all(),
+                    LineMutants.all(),
                     CallMutants.all())
             .flatMap(List::stream)
             .toList();

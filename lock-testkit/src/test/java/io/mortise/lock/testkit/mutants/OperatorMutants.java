@@ -72,7 +72,7 @@ final class OperatorMutants {
                 backend(
                         "S19",
                         "metadata is stored as it comes",
-                        "S19_metadataCannotPassForAnythingElse",
+                        "S19_hostileMetadataIsShownAsItIsAndStoredAsOneLine",
                         OperatorMutants::storesAsItComes));
     }
 

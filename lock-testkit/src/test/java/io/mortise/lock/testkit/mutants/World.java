@@ -7,6 +7,7 @@ import io.mortise.lock.memory.MemoryFaults;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
 import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.Waiter;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.Faults;
 import io.mortise.lock.testkit.servers.Line;
@@ -14,6 +15,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +26,7 @@ final class World implements BackendUnderTest, Faults {
     private final Mutant mutant;
     private final MemoryStore store = MemoryStore.create();
     private final Map<String, Long> shared = new ConcurrentHashMap<>();
+    private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final Map<LockClient, MemoryFaults> lines = new ConcurrentHashMap<>();
     private final List<LockClient> honest = new CopyOnWriteArrayList<>();
 
@@ -38,7 +42,9 @@ final class World implements BackendUnderTest, Faults {
         MemoryFaults line = store.faultsOfOne();
         LockClient inner = LockClients.over(
                 context -> mutant.backend()
-                        .over(MemoryLocks.backend(store, line, context), new Connection(store, line, context, shared)),
+                        .over(
+                                MemoryLocks.backend(store, line, context),
+                                new Connection(store, line, context, shared, waiters)),
                 options);
         honest.add(inner);
         LockClient client = mutant.client().over(inner);
@@ -95,6 +101,28 @@ final class World implements BackendUnderTest, Faults {
     @Override
     public void deleteGrant(String lockName) {
         store.faults().remove(lockName);
+    }
+
+    @Override
+    public void expireSession(LockClient client) {
+        Objects.requireNonNull(lines.get(client)).expireAll();
+    }
+
+    @Override
+    public OptionalLong requests() {
+        return OptionalLong.of(store.requests());
+    }
+
+    /** What a wrong store keeps in memory is gone then. */
+    @Override
+    public void stopServer() {
+        store.faults().refuse();
+        shared.clear();
+    }
+
+    @Override
+    public void startServer() {
+        store.faults().heal();
     }
 
     /** Also where the mutant does not close what it stands before. */
