@@ -41,9 +41,17 @@ public final class MemoryLocks {
      *     for the connect timeout
      */
     public static LockClient connect(MemoryStore store, ClientOptions options, MemoryFaults faults) {
-        Function<BackendContext, LockBackend> open = context -> new MemoryBackend(store, faults, context);
+        Function<BackendContext, LockBackend> open = context -> backend(store, faults, context);
         return store.clock()
                 .map(clock -> LockClients.over(open, options, clock))
                 .orElseGet(() -> LockClients.over(open, options));
+    }
+
+    /**
+     * One connection to a store without the client around it: what a test puts something of its own in front of, and hands to
+     * {@link LockClients#over}. Faults as in {@link #connect(MemoryStore, ClientOptions, MemoryFaults)}.
+     */
+    public static LockBackend backend(MemoryStore store, MemoryFaults faults, BackendContext context) {
+        return new MemoryBackend(store, faults, context);
     }
 }

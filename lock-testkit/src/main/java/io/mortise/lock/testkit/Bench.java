@@ -19,6 +19,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -78,6 +79,43 @@ public final class Bench implements AutoCloseable {
     /** Runs it on a thread of the bench. */
     <T> Future<T> start(Callable<T> task) {
         return threads.submit(task);
+    }
+
+    /** What a release takes here, without anybody waiting: the shortest of several. */
+    Duration releaseTime(LockClient client) throws InterruptedException {
+        Duration shortest = PROMPT;
+        for (int i = 0; i < 5; i++) {
+            Lease lease = client.named("timed").acquire();
+            long start = System.nanoTime();
+            lease.release();
+            Duration took = Timing.since(start);
+            shortest = took.compareTo(shortest) < 0 ? took : shortest;
+        }
+        return shortest;
+    }
+
+    /**
+     * Releases on another thread while the caller does what comes next: in each round the one begins somewhat earlier or later
+     * than the other, by up to {@code spread}, so that the rounds together meet every moment.
+     */
+    Future<ReleaseOutcome> releaseMeanwhile(Lease held, int round, Duration spread) throws Exception {
+        long ahead = spread.toNanos() * (round % 50 - 25) / 25;
+        CyclicBarrier together = new CyclicBarrier(2);
+        Future<ReleaseOutcome> released = start(() -> {
+            together.await();
+            spin(ahead);
+            return held.release();
+        });
+        together.await();
+        spin(-ahead);
+        return released;
+    }
+
+    private static void spin(long nanos) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < nanos) {
+            Thread.onSpinWait();
+        }
     }
 
     /** The operator's view, or the test is aborted. */
@@ -191,11 +229,17 @@ public final class Bench implements AutoCloseable {
                 return System.nanoTime();
             });
             Thread waiter = Face.result(thread);
-            eventually("the waiter waits", LONG, () -> waiter.getState() == Thread.State.WAITING);
+            eventually("the waiter waits", LONG, () -> waits(waiter));
             long start = System.nanoTime();
             waiter.interrupt();
             return Duration.ofNanos(Face.result(waiting) - start);
         });
+    }
+
+    /** Blocked in a wait, with or without a time limit. */
+    static boolean waits(Thread thread) {
+        Thread.State state = thread.getState();
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
     }
 
     @Override

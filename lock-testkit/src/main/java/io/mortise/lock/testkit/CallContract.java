@@ -67,7 +67,10 @@ interface CallContract extends Contract {
         });
         Lease lent = Face.result(given);
         assertThat(lent.isHeld()).isTrue();
-        assertThat(other.named("x").tryAcquire()).isEmpty();
+        assertThat(other.named("x").tryAcquire(Duration.ofMillis(200)))
+                .as("the lock while the stage runs")
+                .isEmpty();
+        assertThat(lent.isHeld()).isTrue();
         assertThat(result).isNotDone();
         work.complete("done");
         assertThat(Face.result(result)).isEqualTo("done");

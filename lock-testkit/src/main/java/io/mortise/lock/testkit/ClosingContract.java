@@ -2,15 +2,20 @@
 package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +38,7 @@ interface ClosingContract extends Contract {
             Future<Optional<Lease>> bounded = bench().start(() -> face.tryAcquire(client.named("x"), Bench.LONG));
             Bench.awaitWaiters(client, "x", 1);
             client.close();
+            Bench.eventually("waiters end", Bench.PROMPT, () -> waiting.isDone() && bounded.isDone());
             assertThatThrownBy(() -> Face.result(waiting)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> Face.result(bounded)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> face.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);
@@ -51,7 +57,7 @@ interface ClosingContract extends Contract {
         Lease two = client.named("two").acquire();
         long start = System.nanoTime();
         client.close();
-        client.close();
+        assertThatCode(client::close).as("a second close").doesNotThrowAnyException();
         assertThat(Timing.since(start))
                 .as("close")
                 .isLessThan(ClientOptions.defaults().requestTimeout());
@@ -121,6 +127,38 @@ interface ClosingContract extends Contract {
                 && !name.startsWith("CompletableFutureDelayScheduler")
                 && !name.startsWith("process reaper")
                 && !bench().backend().isServerThread(thread);
+    }
+
+    /** In the heap: what a client keeps for each name that it was ever asked for grows without end. */
+    @Test
+    default void S17_aClientKeepsNothingOfANameThatIsOver() throws Exception {
+        LockClient client = bench().client();
+        WeakReference<?> nobodys = new WeakReference<>(new Object());
+        List<WeakReference<?>> over = useOnce(client);
+        try {
+            Bench.eventually("they are collected", Duration.ofSeconds(3), () -> {
+                System.gc();
+                return over.stream().allMatch(one -> one.refersTo(null));
+            });
+        } catch (AssertionError e) {
+            if (!nobodys.refersTo(null)) {
+                throw Bench.notVerified("S17 in the heap", "this JVM does not collect garbage when asked to");
+            }
+            throw new AssertionError(
+                    "still kept: " + over.stream().map(Reference::get).toList(), e);
+        }
+        client.named("the client is still in use").acquire().close();
+    }
+
+    /** In a frame of its own, so that nothing of it is left on the stack. */
+    private static List<WeakReference<?>> useOnce(LockClient client) throws Exception {
+        DistributedLock lock = client.named("once");
+        Lease lease = lock.acquire();
+        assertThat(lock.tryAcquire(Duration.ofMillis(300))).isEmpty();
+        CompletableFuture<Lease> cancelled = lock.acquireAsync();
+        cancelled.cancel(true);
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        return List.of(new WeakReference<>(lock), new WeakReference<>(lease), new WeakReference<>(cancelled));
     }
 
     @Test

@@ -64,6 +64,9 @@ enum Face {
             if (e.getCause() instanceof RuntimeException cause) {
                 throw cause;
             }
+            if (e.getCause() instanceof Error cause) { // an assertion in another thread of the test
+                throw cause;
+            }
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
             future.cancel(true);

@@ -4,6 +4,7 @@ package io.mortise.lock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockAdmin;
@@ -13,12 +14,13 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** S05 release touches only its own grant, S07 loss is announced once and never after a release. */
+/** S05 release touches only its own grant, S06 what is gone stays gone, S07 loss is announced once and never after a release. */
 interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
@@ -50,6 +52,76 @@ interface ReleaseContract extends Contract {
         assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         assertThat(successor.isHeld()).isTrue();
         assertThat(face.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** RELEASED means that it is done, not that it will be. */
+    @ParameterizedTest
+    @EnumSource
+    default void S05_afterAReleaseTheLockIsFreeAtOnce(Face face) throws Exception {
+        DistributedLock one = bench().client().named("x");
+        DistributedLock two = bench().client().named("x");
+        Lease held = face.acquire(one);
+        for (int i = 0; i < 10; i++) {
+            assertThat(face.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
+            Optional<Lease> next = face.tryAcquire(i % 2 == 0 ? two : one, Duration.ZERO);
+            assertThat(next).as("one attempt after release %s", i).isPresent();
+            held = next.orElseThrow();
+        }
+        held.close();
+    }
+
+    /** Both are of one client, so an entry that names only the client would not tell them apart. */
+    @ParameterizedTest
+    @EnumSource
+    default void S05_aWaiterThatLeavesSparesItsOwnClientsLease(Face face) throws Exception {
+        DistributedLock lock = bench().client().named("x");
+        DistributedLock other = bench().client().named("x");
+        Lease held = face.acquire(lock);
+        assertThat(face.tryAcquire(lock, Duration.ZERO)).isEmpty();
+        assertThat(face.tryAcquire(lock, Duration.ofMillis(300))).isEmpty();
+        lock.acquireAsync().cancel(true);
+        assertThat(other.tryAcquire(Duration.ofMillis(300)))
+                .as("the lock that is still held")
+                .isEmpty();
+        assertThat(held.isHeld()).isTrue();
+        assertThat(face.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** Renewals go on for as long as the client believes: none of them may make the grant anew. */
+    @Test
+    default void S06_aRemovedGrantStaysRemoved() throws Exception {
+        LockClient client = bench().client();
+        LockAdmin admin = Bench.admin(bench().client(), "S06");
+        BackendUnderTest backend = bench().backend();
+        Lease lease = client.named("x", bench().shortLease(client)).acquire();
+        forceRelease(admin, "x");
+        Duration bound = backend.removalToldWithin().plus(Bench.PROMPT);
+        Bench.eventually("the old holder knows", bound, () -> !lease.isHeld());
+        long known = System.nanoTime();
+        Bench.eventually("one lease duration passes", backend.lease().multipliedBy(3), () -> {
+            assertThat(lease.isHeld()).as("held again").isFalse();
+            assertThat(Bench.status(admin, "x").holders()).as("holders").isEmpty();
+            return Timing.since(known).compareTo(backend.lease()) > 0;
+        });
+        bench().assertFree(client, "x");
+    }
+
+    @Test
+    default void S07_theLossOfOneLeaseSparesTheOthers() throws Exception {
+        LockClient client = bench().client();
+        LockClient other = bench().client();
+        LockAdmin admin = Bench.admin(other, "S07");
+        Lease lost = client.named("lost", bench().shortLease(client)).acquire();
+        Lease kept = client.named("kept", bench().shortLease(client)).acquire();
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        kept.lost().thenAccept(told::add);
+        forceRelease(admin, "lost");
+        Duration bound = bench().backend().removalToldWithin().plus(Bench.PROMPT);
+        Bench.eventually("the loss is known", bound, () -> !lost.isHeld());
+        assertThat(other.named("kept").tryAcquire()).as("the other lock").isEmpty();
+        assertThat(kept.isHeld()).as("the other lease").isTrue();
+        assertThat(kept.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(told).isEmpty();
     }
 
     @Test

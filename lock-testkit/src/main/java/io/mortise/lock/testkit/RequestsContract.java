@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is asked of the store, by its own count. Needs {@link BackendUnderTest#requests}. */
 interface RequestsContract extends Contract {
-    int WAITERS = 10;
+    int WAITERS = 30;
 
     /** Generous for one acquire or hand-over; far below what grows with the number of waiters, or polls. */
     int A_FEW = 8;

@@ -34,6 +34,10 @@ interface RestartContract extends Contract {
         LockClient one = bench().client(PATIENT);
         LockClient two = bench().client(PATIENT);
         Lease held = face.acquire(one.named("x"));
+        // More grants than follow the restart: a counter that began anew would not be above them.
+        for (int i = 0; i < 10; i++) {
+            face.release(face.acquire(two.named("y")));
+        }
         Lease elsewhere = face.acquire(two.named("y"));
         face.release(elsewhere);
         Future<Lease> waiting = bench().start(() -> face.acquire(two.named("x")));

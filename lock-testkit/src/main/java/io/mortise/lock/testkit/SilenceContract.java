@@ -13,7 +13,10 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,11 +39,17 @@ interface SilenceContract extends Contract {
         CompletableFuture<Lease> waiting =
                 other.named("x", bench().shortLease(other)).acquireAsync();
         bench().nemesis().silence(silent, "S02, S03, S05, S06, S07, S11 over expiry");
+        AtomicReference<Duration> left = new AtomicReference<>(old.remaining());
         Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), () -> {
             boolean granted = waiting.isDone();
             assertThat(granted && old.isHeld()).as("S02: two believe").isFalse();
+            Duration remaining = old.remaining();
+            left.updateAndGet(least -> remaining.isZero() || least.compareTo(remaining) < 0 ? least : remaining);
             return granted;
         });
+        assertThat(left.get())
+                .as("S02: least time left before the end")
+                .isLessThan(bench().backend().lease().dividedBy(2));
         Lease next = Face.result(waiting);
         assertThat(warned).as("onExpiring").isCompleted();
         assertThat(Bench.await(old.lost()).kind())
@@ -52,12 +61,36 @@ interface SilenceContract extends Contract {
         bench().nemesis().heal(silent);
         assertThat(face.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(old.isHeld()).as("S06").isFalse();
-        assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
+        assertThat(third.named("x").tryAcquire())
+                .as("S05: the successor's lock")
+                .isEmpty();
         assertThat(next.isHeld()).isTrue();
         assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         // The healed client goes on with a new session if it needs one.
         Lease again = face.tryAcquire(silent.named("x"), Bench.LONG).orElseThrow();
         assertThat(face.release(again)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** Where each grant has a lease of its own nothing but its deadline ends it; a session may end sooner with its connection. */
+    @Test
+    default void S07_aRenewalWithoutAnAnswerIsNoLoss() throws Exception {
+        LockClient client = bench().client(IMPATIENT);
+        Bench.onlyIf(client, Capability.PER_LOCK_LEASE);
+        Lease lease = client.named("x", bench().shortLease(client)).acquire();
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        lease.lost().thenAccept(told::add);
+        bench().nemesis().cut(client, "S07 for a renewal that fails");
+        long cut = System.nanoTime();
+        Duration renewed = bench().backend().lease().multipliedBy(9).dividedBy(20); // every third of it, at the latest
+        Bench.eventually("a renewal is over", Bench.LONG, () -> {
+            assertThat(lease.isHeld())
+                    .as("held %s after the cut", Timing.since(cut))
+                    .isTrue();
+            return Timing.since(cut).compareTo(renewed) > 0;
+        });
+        assertThat(told).as("losses told").isEmpty();
+        bench().nemesis().heal(client);
+        assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
     }
 
     @ParameterizedTest
@@ -69,8 +102,7 @@ interface SilenceContract extends Contract {
         for (Duration maxWait : new Duration[] {Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(1500)}) {
             Duration bound = maxWait.isZero() ? IMPATIENT.requestTimeout() : maxWait;
             long start = System.nanoTime();
-            assertThatThrownBy(() -> face.tryAcquire(lock, maxWait))
-                    .as("S15: no answer is not busy")
+            assertThatThrownBy(() -> face.tryAcquire(lock, maxWait), "S15: no answer is not busy")
                     .isInstanceOf(BackendUnavailableException.class);
             assertThat(Timing.since(start)).as("a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
         }

@@ -23,6 +23,7 @@ interface TrustContract extends Contract {
     List<String> HOSTILE = List.of(
             "a\nb",
             "a\r\nowner=root",
+            "a host=elsewhere pid=1 since=2000-01-01T00:00:00Z meta.value=b",
             "\u0000",
             "\u001b[31m\u0007",
             "\u0085\u2028",
@@ -54,6 +55,9 @@ interface TrustContract extends Contract {
             LockHolder shown = Bench.status(admin, "x").holders().get(0);
             assertThat(shown.metadata()).isEqualTo(metadata);
             assertThat(shown.owner()).as("forged by metadata").contains(held.ownerId());
+            assertThat(shown.pid())
+                    .as("forged by metadata")
+                    .hasValue(ProcessHandle.current().pid());
             assertThat(shown.foreign()).isFalse();
             assertThat(shown.raw())
                     .as("S18: one line for any terminal")

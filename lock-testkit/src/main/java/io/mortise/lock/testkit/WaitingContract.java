@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.Capability;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,8 +50,20 @@ interface WaitingContract extends Contract {
             });
             assertThat(held.isHeld()).isTrue();
         }
-        face.release(face.tryAcquire(client.named("x"), Duration.ZERO).orElseThrow());
+        assertThat(face.tryAcquire(client.named("x"), Duration.ZERO)).hasValueSatisfying(Lease::close);
         assertThat(client.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
+    }
+
+    /** Busy means that somebody holds it, not that the client has yet to look. */
+    @ParameterizedTest
+    @EnumSource
+    default void S09_aFreeLockIsHadAtTheFirstAttempt(Face face) throws Exception {
+        LockClient client = bench().client();
+        for (String name : List.of("first", "second", "third")) {
+            assertThat(face.tryAcquire(client.named(name), Duration.ZERO))
+                    .as("the %s lock that this client asks for", name)
+                    .hasValueSatisfying(Lease::close);
+        }
     }
 
     @ParameterizedTest
@@ -71,6 +85,51 @@ interface WaitingContract extends Contract {
             held.close();
             return Duration.ofNanos(Face.result(waiting) - start);
         });
+    }
+
+    @Test
+    default void S11_aForcedReleaseWakesTheNextWaiter() throws Exception {
+        LockClient one = bench().client();
+        LockClient two = bench().client();
+        Bench.onlyIf(one, Capability.PUSH);
+        LockAdmin admin = Bench.admin(bench().client(), "S11 after a forced release");
+        Timing.overshoot("from forced release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
+            one.named("x").acquire();
+            CompletableFuture<Long> granted = two.named("x").acquireAsync().thenApply(lease -> {
+                long now = System.nanoTime();
+                lease.releaseAsync();
+                return now;
+            });
+            Bench.awaitWaiters(one, "x", 1);
+            LockHolder seen = Bench.status(admin, "x").holders().get(0);
+            long start = System.nanoTime();
+            assertThat(Bench.await(admin.forceRelease("x", seen))).isTrue();
+            return Duration.ofNanos(Face.result(granted) - start);
+        });
+    }
+
+    /** The hint goes to the first in line just when it leaves: it must not be lost to those behind. */
+    @Test
+    default void S11_aWaiterThatLeavesPassesTheHintOn() throws Exception {
+        LockClient holder = bench().client();
+        LockClient leaver = bench().client();
+        LockClient stayer = bench().client();
+        Bench.onlyIf(holder, Capability.PUSH);
+        Duration spread = bench().releaseTime(holder);
+        for (int i = 0; i < 50; i++) {
+            Lease held = Face.result(holder.named("x").acquireAsync());
+            CompletableFuture<Lease> leaving = leaver.named("x").acquireAsync();
+            Bench.awaitWaiters(holder, "x", 1);
+            CompletableFuture<Lease> staying = stayer.named("x").acquireAsync();
+            Bench.awaitWaiters(holder, "x", 2);
+            Future<?> release = bench().releaseMeanwhile(held, i, spread);
+            if (!leaving.cancel(true)) {
+                leaving.join().close();
+            }
+            Bench.eventually("the waiter that stays is granted", Bench.PROMPT, staying::isDone);
+            staying.join().close();
+            Face.result(release);
+        }
     }
 
     /** Asked for by one thread one after another, so the order is known without looking into the store. */
@@ -127,13 +186,14 @@ interface WaitingContract extends Contract {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Lease held = one.named("x").acquire();
-        CompletableFuture<Lease> first = two.named("x").acquireAsync();
+        CompletableFuture<Lease> first = bench().client().named("x").acquireAsync();
         CompletableFuture<Lease> second = one.named("x").acquireAsync();
         CompletableFuture<Lease> third = two.named("x").acquireAsync();
         first.cancel(true);
         two.close(); // takes the third with it
         held.close();
-        Face.result(second).close();
+        Bench.eventually("the next is granted", Bench.PROMPT, second::isDone);
+        second.join().close();
         Bench.eventually("the one of the closed client failed", Bench.PROMPT, third::isCompletedExceptionally);
     }
 }

@@ -10,7 +10,6 @@ import io.mortise.lock.LockClient;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -28,8 +27,8 @@ interface WithdrawalContract extends Contract {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
         Lease held = holder.named("x").acquire();
-        for (int i = 0; i < 10; i++) {
-            assertThat(face.tryAcquire(waiter.named("x"), Duration.ofMillis(100)))
+        for (int i = 0; i < 4; i++) {
+            assertThat(face.tryAcquire(waiter.named("x"), Duration.ofMillis(300)))
                     .isEmpty();
         }
         held.close();
@@ -56,12 +55,11 @@ interface WithdrawalContract extends Contract {
     default void S08_aCancelThatRacesWithTheGrantLeavesNothing() throws Exception {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
+        Duration spread = bench().releaseTime(holder);
         for (int i = 0; i < RACES; i++) {
-            Lease held = holder.named("x").tryAcquire(Bench.LONG).orElseThrow();
+            Lease held = afterTheRoundBefore(holder.named("x"));
             CompletableFuture<Lease> future = waiter.named("x").acquireAsync();
-            CyclicBarrier together = new CyclicBarrier(2);
-            Future<?> release = releaseAfter(together, held, i);
-            together.await();
+            Future<?> release = bench().releaseMeanwhile(held, i, spread);
             if (!future.cancel(true)) {
                 future.join().close();
             }
@@ -78,8 +76,9 @@ interface WithdrawalContract extends Contract {
     default void S08_anInterruptThatRacesWithTheGrantLeavesNothing() throws Exception {
         LockClient holder = bench().client();
         DistributedLock lock = bench().client().named("x");
+        Duration spread = bench().releaseTime(holder);
         for (int i = 0; i < RACES; i++) {
-            Lease held = holder.named("x").tryAcquire(Bench.LONG).orElseThrow();
+            Lease held = afterTheRoundBefore(holder.named("x"));
             CompletableFuture<Thread> thread = new CompletableFuture<>();
             Future<Boolean> waiting = bench().start(() -> {
                 thread.complete(Thread.currentThread());
@@ -92,10 +91,8 @@ interface WithdrawalContract extends Contract {
                 }
             });
             Thread waiter = Face.result(thread);
-            Bench.eventually("the waiter waits", Bench.LONG, () -> waiter.getState() == Thread.State.WAITING);
-            CyclicBarrier together = new CyclicBarrier(2);
-            Future<?> release = releaseAfter(together, held, i);
-            together.await();
+            Bench.eventually("the waiter waits", Bench.LONG, () -> Bench.waits(waiter));
+            Future<?> release = bench().releaseMeanwhile(held, i, spread);
             waiter.interrupt();
             assertThat(Face.result(waiting)).isTrue();
             Face.result(release);
@@ -103,16 +100,11 @@ interface WithdrawalContract extends Contract {
         bench().assertFree(holder, "x");
     }
 
-    /** Releases somewhat later in each round, so that the rounds together meet every moment of the withdrawal. */
-    private Future<?> releaseAfter(CyclicBarrier together, Lease held, int round) {
-        return bench().start(() -> {
-            together.await();
-            long until = System.nanoTime() + (round % 50) * 2_000L;
-            while (System.nanoTime() - until < 0) {
-                Thread.onSpinWait();
-            }
-            return held.release();
-        });
+    /** Whatever the round before left is gone after a second. */
+    private static Lease afterTheRoundBefore(DistributedLock lock) throws InterruptedException {
+        Optional<Lease> held = lock.tryAcquire(Bench.PROMPT);
+        assertThat(held).as("the lock within %s of a withdrawal", Bench.PROMPT).isPresent();
+        return held.orElseThrow();
     }
 
     @Test
