@@ -244,18 +244,22 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         }
         watches.nobodyAhead(on);
         if (!place.ownStands(on.connection())) {
-            armOwn(on); // not awaited: the grant stands without it, only word of a deletion depends on it
+            backend.late().add(this); // the grant stands without it, only word of a deletion depends on it
         }
         return new Attempt.Granted(token.getAsLong(), on.liveness().orElseThrow());
     }
 
-    private void armOwn(ZkSession on) {
-        String own = place.ownNode();
-        watches.armOwn(on).thenAccept(ownIs -> {
-            if (!ownIs) {
-                deleted(own);
-            }
-        });
+    /** If it is granted: not awaited. */
+    void watchOwn() {
+        ZkSession on = session;
+        if (on != null && place.isGranted() && !place.ownStands(on.connection())) {
+            String own = place.ownNode();
+            watches.armOwn(on).thenAccept(ownIs -> {
+                if (!ownIs) {
+                    deleted(own);
+                }
+            });
+        }
     }
 
     @Override
@@ -284,10 +288,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     }
 
     private void lookAgain() {
-        ZkSession on = session;
-        if (on != null && place.isGranted()) {
-            armOwn(on);
-        }
+        watchOwn();
         waiter.wake(); // also where granted: the answer that said so may have been lost on its way to the core
     }
 
@@ -298,6 +299,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
 
     @Override
     public CompletionStage<Boolean> end() {
+        backend.late().remove(this);
         ZkSession on = session;
         boolean mayBeLeft = place.ending();
         if (on == null || !mayBeLeft || on.nodesAreGone()) {
