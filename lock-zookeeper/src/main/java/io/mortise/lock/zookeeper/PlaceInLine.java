@@ -2,15 +2,24 @@
 package io.mortise.lock.zookeeper;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a ticket knows of its node, of the node ahead, and on which connection the watches on both were armed. Decides what
- * an event means; no I/O and no calls outwards.
+ * What a ticket knows of its node, of those right ahead, and on which connection the watches on them were armed. Decides
+ * what an event means; no I/O and no calls outwards.
+ *
+ * <p>Those ahead of a node only ever get fewer. So whatever a list once showed, however old it is, all are gone that were
+ * ahead as soon as each of them is known to be gone.
  */
 final class PlaceInLine {
+    /** How many of those ahead are watched. The second one's end gives time to look before the first one's. */
+    static final int WATCHED = 2;
+
     private static final long NEVER = -1;
 
     /** What is to be told after an event. */
@@ -35,15 +44,13 @@ final class PlaceInLine {
     @GuardedBy("this")
     private long ownArmed = NEVER;
 
+    /** The nearest ones ahead that may be there, each with the connection on which the watch on it was armed. */
     @GuardedBy("this")
-    private @Nullable String ahead;
+    private final Map<String, Long> ahead = new HashMap<>(4);
 
+    /** There are, or may be, others before them. */
     @GuardedBy("this")
-    private long aheadArmed = NEVER;
-
-    /** The node ahead was the only one: when it goes, the lock is ours. */
-    @GuardedBy("this")
-    private boolean nextInLine;
+    private boolean more = true;
 
     @GuardedBy("this")
     private boolean pushed;
@@ -100,7 +107,7 @@ final class PlaceInLine {
         return removed;
     }
 
-    /** The grant has come as an event. */
+    /** Ours is known to be the first: no list is needed to grant it. */
     synchronized boolean isPushed() {
         return pushed;
     }
@@ -121,47 +128,69 @@ final class PlaceInLine {
         return ownArmed == connection;
     }
 
-    /** Whether both watches stand on this connection, so that what a list shows is not older than what they told. */
+    /** Whether all watches stand on this connection, so that what a list shows is not older than what they told. */
     synchronized boolean stands(long connection) {
-        return ownArmed == connection && (ahead == null || aheadArmed == connection);
+        return ownArmed == connection && ahead.values().stream().allMatch(armed -> armed == connection);
     }
 
+    /** A list showed these right ahead, and whether there are more. Returns who was ahead and is no longer. */
+    synchronized List<String> standBehind(List<String> nearest, boolean others) {
+        more = others;
+        List<String> gone =
+                ahead.keySet().stream().filter(path -> !nearest.contains(path)).toList();
+        ahead.keySet().removeAll(gone);
+        nearest.forEach(path -> ahead.putIfAbsent(path, NEVER));
+        return gone;
+    }
+
+    /** Whose watch does not stand on this connection, of those ahead. */
+    synchronized List<String> unarmed(long connection) {
+        return ahead.entrySet().stream()
+                .filter(each -> each.getValue() != connection)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** Fewer are watched than could be: somebody went since the last list. */
+    synchronized boolean shouldLook() {
+        return more && ahead.size() < WATCHED;
+    }
+
+    /** Nobody is watched ahead any more. Returns who was. */
+    synchronized List<String> leaveAhead() {
+        List<String> before = List.copyOf(ahead.keySet());
+        ahead.clear();
+        more = true;
+        return before;
+    }
+
+    /** Our node is there, and watched on this connection. */
     synchronized void ownArmed(long connection) {
         ownArmed = connection;
+        checkFirst(connection);
     }
 
     synchronized void aheadArmed(String path, long connection) {
-        if (path.equals(ahead)) {
-            aheadArmed = connection;
-        }
+        ahead.computeIfPresent(path, (known, before) -> connection);
     }
 
-    /** Behind that node now. Whether the watch on it still has to be armed. */
-    synchronized boolean standBehind(String path, boolean onlyOne, long connection) {
-        nextInLine = onlyOne;
-        if (path.equals(ahead) && aheadArmed == connection) {
-            return false;
-        }
-        ahead = path;
-        aheadArmed = NEVER;
-        return true;
-    }
-
-    /** Nobody is watched ahead any more, unless it is this one. Returns who was. */
-    synchronized Optional<String> leaveAhead(@Nullable String stays) {
-        String before = ahead;
-        if (before == null || before.equals(stays)) {
-            return Optional.empty();
-        }
-        ahead = null;
-        aheadArmed = NEVER;
-        return Optional.of(before);
+    /** That one was gone when its watch was to be armed. */
+    synchronized void aheadAbsent(String path, long connection) {
+        ahead.remove(path);
+        checkFirst(connection);
     }
 
     /**
-     * A watched node was deleted. That of the only node ahead is the grant itself, if nothing can have been missed: both
-     * watches stood on this connection, and our node is there. After a reconnect events come in any order.
+     * First is who is there while nobody is ahead. Where our own watch stands on this connection, all that came on it came in
+     * the server's order: had our node been deleted before the last one ahead, we had heard of that before. After a reconnect
+     * events come in any order, and what was armed before it says nothing.
      */
+    @GuardedBy("this")
+    private void checkFirst(long connection) {
+        pushed |= ahead.isEmpty() && !more && ownArmed == connection && !removed && !granted;
+    }
+
+    /** A watched node was deleted. If it was the last one ahead, that may be the grant itself. */
     synchronized News deleted(String path, long connection) {
         if (ending) {
             return News.NONE;
@@ -171,21 +200,19 @@ final class PlaceInLine {
             removed = true;
             return known ? News.NONE : granted ? News.LOST : News.LOOK;
         }
-        if (path.equals(ahead)) {
-            pushed = nextInLine && aheadArmed == connection && ownArmed == connection && !removed;
-            ahead = null;
-            aheadArmed = NEVER;
-            return News.LOOK;
+        if (ahead.remove(path) == null) {
+            return News.NONE;
         }
-        return News.NONE;
+        checkFirst(connection);
+        return more || ahead.isEmpty() ? News.LOOK : News.NONE; // whose end is the grant is watched already
     }
 
     /** A watch fired for another reason: it is used up. */
     synchronized void fired(String path) {
         if (path.equals(node)) {
             ownArmed = NEVER;
-        } else if (path.equals(ahead)) {
-            aheadArmed = NEVER;
+        } else {
+            ahead.computeIfPresent(path, (known, before) -> NEVER);
         }
     }
 }

@@ -43,6 +43,7 @@ final class ZkBackend implements LockBackend {
     private final ZooKeeperOptions options;
     private final BackendContext context;
     private final LockPaths paths;
+    private final LateArming late;
 
     @GuardedBy("this")
     private @Nullable ZkSession session;
@@ -57,6 +58,7 @@ final class ZkBackend implements LockBackend {
         this.options = options;
         this.context = context;
         this.paths = new LockPaths(options.basePath());
+        this.late = new LateArming(context.clock());
         this.sessionTimeout = options.sessionTimeout();
     }
 
@@ -128,6 +130,10 @@ final class ZkBackend implements LockBackend {
 
     LockPaths paths() {
         return paths;
+    }
+
+    LateArming late() {
+        return late;
     }
 
     List<ACL> acl() {

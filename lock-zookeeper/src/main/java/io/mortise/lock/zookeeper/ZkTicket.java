@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One contender: an ephemeral sequential node. The lowest in line holds the lock; each other one watches the node right
+ * One contender: an ephemeral sequential node. The lowest in line holds the lock; each other one watches the two nodes right
  * before it, and its own. The steps of the protocol are here, what they found is in {@link PlaceInLine}.
  *
  * <p>The core does not overlap calls, but one that ran into its deadline may still be at work here: the next one joins it.
@@ -40,6 +40,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     private final String lockNode;
     private final String prefix;
     private final PlaceInLine place = new PlaceInLine();
+    private final TicketWatches watches = new TicketWatches(place, this);
     private volatile @Nullable ZkSession session;
     private @Nullable CompletableFuture<Attempt> running; // touched by attempt() and end() only
     private @Nullable CompletableFuture<Boolean> removing; // touched by end() only
@@ -85,7 +86,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     /** The core forgets a displaced ticket: a node that it may have left on a borrowed handle is the session's to clear away. */
     private Attempt sessionEnded(ZkSession on) {
         place.ending();
-        forgetWatches(on);
+        watches.forgetAll(on);
         return new Attempt.Displaced("the session with " + backend.endpoints() + " ended");
     }
 
@@ -119,7 +120,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     private Attempt nodeGone(ZkSession on) {
         place.ending();
         on.leave(this);
-        forgetWatches(on);
+        watches.forgetAll(on);
         return new Attempt.Displaced("the node of lock \"" + request.name() + "\" in line at " + backend.endpoints()
                 + " was deleted, and not by its owner");
     }
@@ -180,7 +181,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
 
     private void own(ZkSession on, String path, long createdAt) {
         place.created(path, createdAt);
-        on.watches().add(path, this);
+        watches.listen(on, path);
     }
 
     /** The reply to a create was lost: the node is found by the attempt id in its name, or was never made. */
@@ -221,34 +222,19 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         if (!request.mayWait()) {
             return done(new Attempt.Waiting(FALLBACK));
         }
-        return watch(on, lockNode + "/" + line.get(at - 1).node(), at == 1, rounds);
-    }
-
-    private CompletionStage<Attempt> watch(ZkSession on, String before, boolean onlyOne, int rounds) {
-        forgetAheadUnless(on, before);
-        CompletableFuture<Boolean> aheadThere = !place.standBehind(before, onlyOne, on.connection())
-                ? CompletableFuture.completedFuture(true)
-                : on.watches()
-                        .add(
-                                before,
-                                this,
-                                () -> on.calls().watch(before, on, () -> place.aheadArmed(before, on.connection())));
-        CompletableFuture<Boolean> ownThere = place.ownStands(on.connection())
-                ? CompletableFuture.completedFuture(true)
-                : on.calls().watch(place.ownNode(), on, () -> place.ownArmed(on.connection()));
-        return aheadThere
-                .thenCombine(ownThere, (aheadIs, ownIs) -> {
-                    if (!ownIs) {
-                        return done(nodeGone(on));
-                    }
-                    if (!aheadIs) {
-                        forgetAheadUnless(on, null); // gone between the list and the watch: look again
-                        return ask(on, rounds - 1);
-                    }
-                    // A session that ended before we listened wakes nobody.
-                    return done(on.isOver() ? sessionEnded(on) : new Attempt.Waiting(FALLBACK));
-                })
-                .thenCompose(next -> next);
+        List<String> nearest = line.subList(Math.max(0, at - PlaceInLine.WATCHED), at).stream()
+                .map(ahead -> lockNode + "/" + ahead.node())
+                .toList();
+        return watches.standBehind(on, nearest, at > nearest.size()).thenCompose(ownThere -> {
+            if (!ownThere) {
+                return done(nodeGone(on));
+            }
+            if (place.isPushed() || place.shouldLook()) {
+                return ask(on, rounds - 1);
+            }
+            // A session that ended before we listened wakes nobody.
+            return done(on.isOver() ? sessionEnded(on) : new Attempt.Waiting(FALLBACK));
+        });
     }
 
     private Attempt grant(ZkSession on) {
@@ -256,21 +242,24 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         if (token.isEmpty()) {
             return nodeGone(on);
         }
-        // Nobody is ahead any more, so that watch has fired or will: nothing to remove on the server.
-        place.leaveAhead(null).ifPresent(before -> on.watches().remove(before, this));
+        watches.nobodyAhead(on);
         if (!place.ownStands(on.connection())) {
-            armOwn(on); // not awaited: the grant stands without it, only word of a deletion depends on it
+            backend.late().add(this); // the grant stands without it, only word of a deletion depends on it
         }
         return new Attempt.Granted(token.getAsLong(), on.liveness().orElseThrow());
     }
 
-    private void armOwn(ZkSession on) {
-        String own = place.ownNode();
-        on.calls().watch(own, on, () -> place.ownArmed(on.connection())).thenAccept(ownIs -> {
-            if (!ownIs) {
-                deleted(own);
-            }
-        });
+    /** If it is granted: not awaited. */
+    void watchOwn() {
+        ZkSession on = session;
+        if (on != null && place.isGranted() && !place.ownStands(on.connection())) {
+            String own = place.ownNode();
+            watches.armOwn(on).thenAccept(ownIs -> {
+                if (!ownIs) {
+                    deleted(own);
+                }
+            });
+        }
     }
 
     @Override
@@ -299,10 +288,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     }
 
     private void lookAgain() {
-        ZkSession on = session;
-        if (on != null && place.isGranted()) {
-            armOwn(on);
-        }
+        watchOwn();
         waiter.wake(); // also where granted: the answer that said so may have been lost on its way to the core
     }
 
@@ -313,18 +299,18 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
 
     @Override
     public CompletionStage<Boolean> end() {
+        backend.late().remove(this);
         ZkSession on = session;
         boolean mayBeLeft = place.ending();
         if (on == null || !mayBeLeft || on.nodesAreGone()) {
             if (on != null) {
-                forgetWatches(on);
+                watches.forgetAll(on);
                 on.leave(this);
             }
             return CompletableFuture.completedFuture(false);
         }
-        // An attempt that ran into its deadline is still on its way: what it may have made is known after it. So may be
-        // a
-        // removal: one of them is enough.
+        // An attempt that ran into its deadline is still on its way: what it may have made is known after it. So may a
+        // removal be, and one of them is enough.
         if (removing == null || removing.isDone()) {
             CompletionStage<Boolean> removed = running == null || running.isDone()
                     ? remove(on)
@@ -335,10 +321,10 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     }
 
     private CompletionStage<Boolean> remove(ZkSession on) {
-        forgetAheadUnless(on, null);
+        watches.forgetAhead(on);
         Optional<String> own = place.node();
         if (on.nodesAreGone() || (own.isEmpty() && !place.mayExist())) {
-            forgetWatches(on);
+            watches.forgetAll(on);
             on.leave(this);
             return CompletableFuture.completedFuture(false);
         }
@@ -351,14 +337,14 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
                                 .orElseGet(() -> CompletableFuture.completedFuture(false)));
         return deleted.handle((wasThere, failure) -> {
             if (failure == null) {
-                forgetWatches(on);
+                watches.forgetAll(on);
                 place.notCreated();
                 on.leave(this);
                 return wasThere;
             }
             if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
                 on.end("the session expired");
-                forgetWatches(on);
+                watches.forgetAll(on);
                 return false;
             }
             throw new CompletionException(
@@ -372,22 +358,6 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
         if (on != null) {
             on.end("a node of it could not be deleted for a whole session timeout");
         }
-    }
-
-    private void forgetWatches(ZkSession on) {
-        forgetAheadUnless(on, null);
-        place.node().ifPresent(own -> on.watches().remove(own, this));
-    }
-
-    /** Drops the watch on the node ahead, on the server too, unless it fired or another waiter needs it. */
-    private void forgetAheadUnless(ZkSession on, @Nullable String stays) {
-        place.leaveAhead(stays).ifPresent(before -> {
-            on.watches().remove(before, this, () -> {
-                if (!on.isOver()) {
-                    on.calls().removeWatch(before, on, on.owned());
-                }
-            });
-        });
     }
 
     private String acquire() {

@@ -75,13 +75,25 @@ class ZooKeeperAmbiguityTest {
     @Test
     void S05_S08_uncontendedAcquireAndRelease() throws Exception {
         everyStep(
-                Set.of("createContainer", "create2", "getChildren", "getData", "delete", "sync"),
-                (client, proxy, lock, plan) -> {
+                Set.of("createContainer", "create2", "getChildren", "delete", "sync"), (client, proxy, lock, plan) -> {
                     plan.run();
                     Lease lease = client.named(lock).acquire();
                     checkGrant(lease);
                     assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
                 });
+    }
+
+    /** Until the request that watches its node has been sent, and broken where that is the step. */
+    @Test
+    void S05_S07_leaseHeldForAWhile() throws Exception {
+        everyStep(Set.of("getData", "delete"), (client, proxy, lock, plan) -> {
+            Lease lease = client.named(lock).acquire();
+            plan.run();
+            Await.until(
+                    "its node is watched", ZkTests.SOON, () -> proxy.toString().contains("getData"));
+            checkGrant(lease);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        });
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
@@ -24,6 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -50,6 +52,8 @@ class ZooKeeperChaosTest {
     private static final int CLIENTS = 3;
     private static final int LOCKS = 5;
     private static final int THREADS = 2;
+    /** How many of each client stand in line where the queue is deep. */
+    private static final int CROWD = 12;
 
     private record Write(long zxid, long token) {}
 
@@ -59,6 +63,8 @@ class ZooKeeperChaosTest {
     private final List<Resource> resources = new ArrayList<>();
     private final Set<String> violations = ConcurrentHashMap.newKeySet();
     private final AtomicInteger grants = new AtomicInteger();
+    private final AtomicInteger withdrawals = new AtomicInteger();
+    private final LongAccumulator slowest = new LongAccumulator(Math::max, 0);
     private final List<TcpProxy> proxies = new ArrayList<>();
     private final List<LockClient> clients = new ArrayList<>();
     private ZooKeeperTestServer server;
@@ -96,7 +102,7 @@ class ZooKeeperChaosTest {
     @ValueSource(longs = {1, 2})
     void S01_S03_operatorDeletesWaitersWhileConnectionsAreReset(long seed) throws Exception {
         Random random = new Random(seed);
-        contend(true, () -> {
+        contend(seed, LOCKS, THREADS, true, () -> {
             if (random.nextInt(4) == 0) {
                 proxies.get(random.nextInt(CLIENTS)).resetConnections();
             }
@@ -109,7 +115,7 @@ class ZooKeeperChaosTest {
     @ValueSource(longs = {3, 4})
     void S01_S03_sessionsExpireAtRandomMoments(long seed) throws Exception {
         Random random = new Random(seed);
-        contend(false, () -> {
+        contend(seed, LOCKS, THREADS, false, () -> {
             List<Long> victims = new ArrayList<>(server.sessions());
             victims.remove(operator.getSessionId());
             if (!victims.isEmpty()) {
@@ -117,6 +123,33 @@ class ZooKeeperChaosTest {
             }
             LockSupport.parkNanos((100 + random.nextInt(500)) * 1_000_000L);
         });
+    }
+
+    /** Those ahead withdraw, are deleted and granted in any order, while connections come and go. */
+    @ParameterizedTest
+    @ValueSource(longs = {5, 6})
+    void S01_S03_deepQueueWithWithdrawalsWhileConnectionsAreReset(long seed) throws Exception {
+        Random random = new Random(seed);
+        contend(seed, 1, CROWD, true, () -> {
+            if (random.nextInt(30) == 0) {
+                proxies.get(random.nextInt(CLIENTS)).resetConnections();
+            }
+            deleteAWaiter(resources.get(0).lock, random);
+            LockSupport.parkNanos(random.nextInt(40) * 1_000_000L);
+        });
+        assertThat(withdrawals).hasPositiveValue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {7, 8})
+    void S11_deepQueueWithWithdrawalsNeverWaitsForTheFallbackTimer(long seed) throws Exception {
+        Random random = new Random(seed);
+        contend(seed, 1, CROWD, true, () -> {
+            deleteAWaiter(resources.get(0).lock, random);
+            LockSupport.parkNanos(random.nextInt(40) * 1_000_000L);
+        });
+        assertThat(withdrawals).hasPositiveValue();
+        assertThat(Duration.ofNanos(slowest.get())).isLessThan(Duration.ofSeconds(4));
     }
 
     /** Only one that is certainly not the holder: the first in line is still there in the same transaction. */
@@ -135,16 +168,21 @@ class ZooKeeperChaosTest {
         }
     }
 
-    private void contend(boolean sessionsLast, Runnable fault) throws Exception {
+    private void contend(long seed, int locks, int threads, boolean sessionsLast, Runnable fault) throws Exception {
         ExecutorService pool = Executors.newCachedThreadPool();
         try {
             List<Future<?>> workers = new ArrayList<>();
-            for (int i = 0; i < CLIENTS * LOCKS * THREADS; i++) {
+            for (int i = 0; i < CLIENTS * locks * threads; i++) {
                 LockClient client = clients.get(i % CLIENTS);
-                Resource resource = resources.get(i / CLIENTS % LOCKS);
+                Resource resource = resources.get(i / CLIENTS % locks);
+                Random random = new Random(seed * 1_000 + i);
                 workers.add(pool.submit(() -> {
                     while (!stopping) {
-                        hold(client, resource, sessionsLast);
+                        if (random.nextInt(4) == 0) {
+                            withdraw(client, resource, random);
+                        } else {
+                            hold(client, resource, sessionsLast);
+                        }
                     }
                     return null;
                 }));
@@ -171,13 +209,32 @@ class ZooKeeperChaosTest {
                     .doesNotHaveDuplicates();
             written += inOrder.size();
         }
-        log.info("event=figures grants={} writes={} violations={}", grants.get(), written, violations.size());
+        log.info(
+                "event=figures grants={} withdrawals={} slowest_ms={} writes={} violations={}",
+                grants.get(),
+                withdrawals.get(),
+                slowest.get() / 1_000_000,
+                written,
+                violations.size());
         assertThat(violations).isEmpty();
         assertThat(written).isGreaterThan(CLIENTS * LOCKS);
     }
 
+    /** Its grant may come first; then it is released unused. */
+    private void withdraw(LockClient client, Resource resource, Random random) throws Exception {
+        CompletableFuture<Lease> waiter = client.named(resource.lock).acquireAsync();
+        LockSupport.parkNanos(random.nextInt(30) * 1_000_000L);
+        if (waiter.cancel(true)) {
+            withdrawals.incrementAndGet();
+        } else {
+            waiter.get().release();
+        }
+    }
+
     private void hold(LockClient client, Resource resource, boolean sessionsLast) throws Exception {
+        long asked = System.nanoTime();
         Lease lease = client.named(resource.lock).acquireAsync().get(15, TimeUnit.SECONDS);
+        slowest.accumulate(System.nanoTime() - asked);
         grants.incrementAndGet();
         if (resource.inside.incrementAndGet() > 1 && sessionsLast) {
             violations.add(resource.lock + ": two leases at once, one with token " + lease.fencingToken());

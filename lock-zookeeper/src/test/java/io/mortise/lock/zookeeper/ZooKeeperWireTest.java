@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -57,9 +59,37 @@ class ZooKeeperWireTest {
         Map<String, Long> before = server.requests();
         Lease lease = lock.acquire();
         lease.close();
-        // The getData arms the watch on our own node and nobody waits for it.
+        assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "delete", 1L));
+    }
+
+    @Test
+    void S07_aLeaseThatIsHeldForAWhileHasItsNodeWatchedByOneRequest() throws Exception {
+        DistributedLock lock = client.named("while");
+        lock.acquire().close();
+        Map<String, Long> before = server.requests();
+        Lease lease = lock.acquire();
+        Await.until("its node is watched", Duration.ofMillis(500), () -> server.watchCount() == 1);
+        lease.close();
         assertThat(ZkTests.sent(server, before))
                 .isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "getData", 1L, "delete", 1L));
+    }
+
+    @Test
+    void S07_aLeaseWhoseNodeIsDeletedAtOnceIsToldWithinASecond() throws Exception {
+        ZooKeeper operator = ZkTests.connect(server.connectString());
+        try {
+            Lease lease = client.named("at-once").acquire();
+            operator.delete(ZkTests.guard(lease).node(), -1);
+            long start = System.nanoTime();
+            assertThat(lease.lost()
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS)
+                            .kind())
+                    .isEqualTo(LossReason.Kind.REMOVED);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+        } finally {
+            operator.close();
+        }
     }
 
     @Test
@@ -114,11 +144,11 @@ class ZooKeeperWireTest {
                     return CompletableFuture.completedFuture(null);
                 }));
             }
-            // Two watches each, though the server counts those of one session on one node once.
+            // Three watches each, two for the first, though the server counts those of one session on one node once.
             Await.until(
                     "all watches stand",
                     ZkTests.SOON,
-                    () -> ZkTests.sent(server, empty).getOrDefault("getData", 0L) >= 2L * clients * threads);
+                    () -> ZkTests.sent(server, empty).getOrDefault("getData", 0L) >= 3L * clients * threads - 1);
             Map<String, Long> before = server.requests();
             holder.close();
             CompletableFuture.allOf(waiters.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);
