@@ -48,9 +48,7 @@ final class Runner {
     private Figures trial(Backend backend, Scenario scenario, Contender contender, String endpoint) throws Exception {
         String name = backend.name() + " " + scenario.name() + ", " + contender.name();
         try (Trial trial = new Trial(name, backend, contender, endpoint, effort)) {
-            Figures figures = scenario.run(trial);
-            trial.verify();
-            return figures;
+            return trial.run(scenario);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.backend;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -14,6 +15,9 @@ public interface Backend extends AutoCloseable {
 
     /** As {@code --backend} takes it. */
     String name();
+
+    /** The store and its version, and where it runs. */
+    String description();
 
     /** {@value #MORTISE} first. */
     List<Contender> contenders();
@@ -32,6 +36,9 @@ public interface Backend extends AutoCloseable {
 
     /** The kinds of request that keep a connection or a lease alive. They come with time, not with use. */
     List<String> keepAlive();
+
+    /** How often Mortise renews what it holds here. */
+    Duration renewal();
 
     /** What Mortise is to reach here. */
     List<Goal> goals();

@@ -22,7 +22,7 @@ final class CuratorMutex implements Contender {
     @Override
     public String description() {
         return "Curator " + Versions.of("org.apache.curator", "curator-recipes")
-                + " InterProcessMutex, a new one for each acquire; it has no asynchronous release";
+                + " InterProcessMutex, a new one for each acquire; releases are awaited";
     }
 
     @Override

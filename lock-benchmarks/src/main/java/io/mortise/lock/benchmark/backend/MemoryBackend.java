@@ -2,6 +2,7 @@
 package io.mortise.lock.benchmark.backend;
 
 import io.mortise.lock.memory.MemoryStore;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -17,6 +18,11 @@ final class MemoryBackend implements Backend {
     @Override
     public String name() {
         return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "a map in this JVM";
     }
 
     @Override
@@ -47,6 +53,11 @@ final class MemoryBackend implements Backend {
     @Override
     public List<String> keepAlive() {
         return List.of();
+    }
+
+    @Override
+    public Duration renewal() {
+        return Duration.ofMillis(100); // nothing is counted: any time does
     }
 
     @Override

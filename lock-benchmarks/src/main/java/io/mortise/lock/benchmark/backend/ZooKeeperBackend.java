@@ -8,14 +8,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 
 /** A ZooKeeper server in this JVM, against a hand-written client and Curator. */
 final class ZooKeeperBackend implements Backend {
     static final String NAME = "zookeeper";
 
-    /** The same for all contenders. Mortise proves its session each fifth of it. */
+    /** The same for all contenders. Long enough for a machine that is busy. */
     static final Duration SESSION = Duration.ofSeconds(5);
 
     /** What a node contains: as long as Mortise's own record is, so that all write as much. */
@@ -26,6 +28,11 @@ final class ZooKeeperBackend implements Backend {
     @Override
     public String name() {
         return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "ZooKeeper " + Versions.of("org.apache.zookeeper", "zookeeper") + ", one server in this JVM";
     }
 
     @Override
@@ -64,10 +71,11 @@ final class ZooKeeperBackend implements Backend {
     @Override
     public RoundTrip roundTrip(String endpoint) throws Exception {
         ZooKeeper handle = connect(endpoint);
+        String node = handle.create("/round-trip-", DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
         return new RoundTrip() {
             @Override
             public void once() throws Exception {
-                handle.exists("/", false);
+                handle.setData(node, DATA, -1);
             }
 
             @Override
@@ -88,12 +96,24 @@ final class ZooKeeperBackend implements Backend {
     }
 
     @Override
+    public Duration renewal() {
+        return SESSION.dividedBy(5);
+    }
+
+    @Override
     public List<Goal> goals() {
         return List.of(
                 Goal.ratioAtLeast(1.35, CuratorMutex.NAME, "one-thread", "cycles/s"),
                 Goal.ratioAtLeast(1.2, CuratorMutex.NAME, "contended", "hand-offs/s"),
                 Goal.ratioAtLeast(1.5, CuratorMutex.NAME, "one-thread-5ms", "cycles/s"),
-                Goal.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"));
+                Goal.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
+                Goal.atMost(2.0, "crowd", "requests a hand-off"),
+                Goal.atMost(0, "held", "work a renewal period"),
+                Goal.atMost(1, "held", "pings, syncs a period"),
+                Goal.atMost(10, "held", "threads more"),
+                Goal.atMost(1.5, "round-trips", "cycle, async release"),
+                Goal.atMost(2.0, "round-trips", "cycle, release awaited"),
+                Goal.atMost(1.3, "round-trips", "hand-off"));
     }
 
     @Override

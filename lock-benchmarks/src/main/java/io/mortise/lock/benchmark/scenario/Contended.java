@@ -41,7 +41,7 @@ final class Contended implements Scenario {
         for (int client = 0; client < CLIENTS; client++) {
             loops.add(new Loop(trial.open(), client, LOCK, exclusion, true));
         }
-        Loop.Total total = Loop.run(trial, loops);
+        Loop.Total total = Loop.run(trial, trial.effort().measured(), loops);
         Map<String, Double> values = Figures.inOrder();
         values.put("hand-offs/s", total.handOffsPerSecond());
         values.put("p99 of a cycle, ms", total.millisAt(99));

@@ -5,7 +5,7 @@ package io.mortise.lock.benchmark.scenario;
 public final class ExclusionViolated extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    ExclusionViolated(String message) {
+    public ExclusionViolated(String message) {
         super(message);
     }
 }

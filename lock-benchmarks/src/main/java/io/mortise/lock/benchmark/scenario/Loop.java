@@ -52,11 +52,10 @@ final class Loop {
         }
     }
 
-    /** Runs them at once, for the measured time, after one cycle of each that does not count. */
-    static Total run(Trial trial, List<Loop> loops) throws Exception {
-        try (Workers workers = new Workers(trial, loops.size())) {
+    /** Runs them at once, for so long, after one cycle of each that does not count. */
+    static Total run(Trial trial, Duration measured, List<Loop> loops) throws Exception {
+        try (Workers workers = new Workers(trial.toString(), loops.size())) {
             workers.together(each(loops, Loop::first), GRACE);
-            Duration measured = trial.effort().measured();
             long before = handOffs(loops);
             long start = System.nanoTime();
             long until = start + measured.toNanos();

@@ -46,6 +46,7 @@ final class OneThread implements Scenario {
     }
 
     private static Loop.Total loop(Trial trial, Session session, boolean awaited) throws Exception {
-        return Loop.run(trial, List.of(new Loop(session, 0, LOCK, trial.alone(LOCK), awaited)));
+        Duration half = trial.effort().measured().dividedBy(2);
+        return Loop.run(trial, half, List.of(new Loop(session, 0, LOCK, trial.alone(LOCK), awaited)));
     }
 }

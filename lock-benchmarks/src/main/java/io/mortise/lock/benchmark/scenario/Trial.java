@@ -5,14 +5,18 @@ import io.mortise.lock.benchmark.backend.Backend;
 import io.mortise.lock.benchmark.backend.Contender;
 import io.mortise.lock.benchmark.backend.RoundTrip;
 import io.mortise.lock.benchmark.backend.Session;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 
-/** One round of one contender: opens its sessions, watches over its locks, counts its requests. For one thread. */
+/** One round of one contender: opens its sessions, watches over its locks, counts its requests. */
 public final class Trial implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
     private final String name;
     private final Backend backend;
     private final Contender contender;
@@ -31,6 +35,21 @@ public final class Trial implements AutoCloseable {
         this.contender = contender;
         this.endpoint = endpoint;
         this.effort = effort;
+    }
+
+    /**
+     * Measures, and looks after it.
+     *
+     * @throws ExclusionViolated if a lock was held twice at once
+     * @throws IllegalStateException if the contender never ends
+     */
+    public Figures run(Scenario scenario) throws Exception {
+        try (Workers one = new Workers(name, 1)) {
+            List<Callable<Figures>> turn = List.of(() -> scenario.run(this));
+            Figures figures = one.together(turn, effort.measured().plus(LIMIT)).get(0);
+            exclusions.values().forEach(exclusion -> exclusion.verify(name));
+            return figures;
+        }
     }
 
     Effort effort() {
@@ -76,22 +95,18 @@ public final class Trial implements AutoCloseable {
 
     /** The same, without those that only keep something alive. */
     Map<String, Long> workSince(Map<String, Long> before) {
-        Map<String, Long> sent = requestsSince(before);
-        sent.keySet().removeAll(backend.keepAlive());
-        return sent;
+        return work(requestsSince(before));
+    }
+
+    /** Only those that do not merely keep something alive. */
+    Map<String, Long> work(Map<String, Long> requests) {
+        Map<String, Long> work = new TreeMap<>(requests);
+        work.keySet().removeAll(backend.keepAlive());
+        return work;
     }
 
     static long sum(Map<String, Long> counts) {
         return counts.values().stream().mapToLong(Long::longValue).sum();
-    }
-
-    /**
-     * To be called when all workers have ended.
-     *
-     * @throws ExclusionViolated if a lock was held twice at once
-     */
-    public void verify() {
-        exclusions.values().forEach(exclusion -> exclusion.verify(name));
     }
 
     @Override

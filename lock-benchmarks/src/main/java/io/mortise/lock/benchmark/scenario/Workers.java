@@ -19,8 +19,9 @@ final class Workers implements AutoCloseable {
     private final ConcurrentLinkedQueue<Thread> threads = new ConcurrentLinkedQueue<>();
     private final ExecutorService pool;
 
-    Workers(Trial trial, int count) {
-        this.trial = trial.toString();
+    /** @param trial for messages */
+    Workers(String trial, int count) {
+        this.trial = trial;
         this.pool = Executors.newFixedThreadPool(count, task -> {
             Thread thread = new Thread(task, "worker-" + (threads.size() + 1));
             thread.setDaemon(true);
