@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.report.Environment;
+import io.mortise.lock.benchmark.report.Report;
+import io.mortise.lock.benchmark.scenario.Effort;
+import io.mortise.lock.benchmark.scenario.Scenario;
+import io.mortise.lock.benchmark.scenario.Scenarios;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code benchmark}: its options, its output and its exit code. */
+@Command(
+        name = "benchmark",
+        header = "Measures Mortise, a raw client and a peer side by side.",
+        description = {
+            "Starts each store by itself, on this machine. In each round all contenders have their turn, one after the"
+                    + " other, in an order that changes from round to round. The table gives medians over the rounds,"
+                    + " and as ratio Mortise's figure divided by that of the contender in the row, with the least and"
+                    + " the greatest of the single rounds. Whether locks exclude is checked all the while: if one does"
+                    + " not, the run fails.",
+            "What each scenario measures, and how to read it: docs/benchmarks.md."
+        },
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:measured, whether or not the goals were reached",
+            "1:a contender let two in at once",
+            "64:the command line is wrong",
+            "70:an error inside the benchmark, or a contender that failed",
+            "74:the file of --json could not be written"
+        })
+final class BenchmarkCommand implements Callable<Integer> {
+    private static final String ROUNDS = "5";
+    private static final String SECONDS = "1";
+    private static final String SMOKE_SECONDS = "0.1";
+
+    /** What {@code --smoke} does, unless told how long. */
+    static final Effort SMOKE = new Effort(Duration.ofMillis(100), true);
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(
+            names = "--backend",
+            paramLabel = "NAME",
+            completionCandidates = Names.OfBackends.class,
+            description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all.")
+    private List<String> backendNames = List.of();
+
+    @Option(
+            names = "--scenario",
+            paramLabel = "NAME",
+            completionCandidates = Names.OfScenarios.class,
+            description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all that the"
+                    + " backend can be measured by.")
+    private List<String> scenarioNames = List.of();
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds that count, 1 to 100. Default: 5, smoke: 1.")
+    private @Nullable String rounds;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "S",
+            description = "How long a contender runs in one round, 0.01 to 60. Default: 1, smoke: 0.1. Some scenarios"
+                    + " take as long as they take.")
+    private @Nullable String seconds;
+
+    @Option(
+            names = "--smoke",
+            description =
+                    "Only to see that all of it works: one short round, none to warm up. The figures mean nothing.")
+    private boolean smoke;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the figures of all rounds there, too.")
+    private @Nullable Path json;
+
+    private final List<Backends.Startable> backends;
+
+    BenchmarkCommand(List<Backends.Startable> backends) {
+        this.backends = backends;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        Limits limits = new Limits(spec);
+        int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : ROUNDS), 1, 100);
+        double length = limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
+        int warmUps = smoke ? 0 : 1;
+        Plan plan = new Plan(chosenBackends(limits), chosenScenarios(limits));
+        Path file = json;
+        if (file != null) {
+            limits.writable("--json", file);
+        }
+
+        Environment here = Environment.here(Version.mortise());
+        Output output = new Output(spec.commandLine().getOut());
+        output.begin(here, length, warmUps, counted);
+        Runner runner = new Runner(new Effort(Duration.ofNanos(Math.round(length * 1e9)), smoke), warmUps, counted);
+        List<Report.OfBackend> all = plan.run(runner, output);
+        output.end(all);
+        if (file != null) {
+            Map<String, Object> settings = new TreeMap<>(
+                    Map.of("rounds", counted, "warmUpRounds", warmUps, "seconds", length, "smoke", smoke));
+            Files.writeString(file, new Report(here, settings, all).toJson() + "\n");
+        }
+        return ExitCodes.OK;
+    }
+
+    private List<Backends.Startable> chosenBackends(Limits limits) {
+        List<String> known = backends.stream().map(Backends.Startable::name).toList();
+        limits.known("--backend", backendNames, known);
+        return backends.stream()
+                .filter(backend -> backendNames.isEmpty() || backendNames.contains(backend.name()))
+                .toList();
+    }
+
+    private List<Scenario> chosenScenarios(Limits limits) {
+        List<Scenario> all = Scenarios.all();
+        limits.known(
+                "--scenario", scenarioNames, all.stream().map(Scenario::name).toList());
+        return all.stream()
+                .filter(scenario -> scenarioNames.isEmpty() || scenarioNames.contains(scenario.name()))
+                .toList();
+    }
+
+    private static String or(@Nullable String given, String otherwise) {
+        return Objects.requireNonNullElse(given, otherwise);
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import io.mortise.lock.benchmark.scenario.ExclusionViolated;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** What the process ends with; the same as those of {@code lockctl}. */
+final class ExitCodes {
+    static final int OK = 0;
+    /** Somebody let two in at once. */
+    static final int FAILED = 1;
+    /** The command line is wrong. */
+    static final int USAGE = 64;
+    /** Something that should not happen; worth a bug report. */
+    static final int SOFTWARE = 70;
+    /** A file could not be written. */
+    static final int IO = 74;
+
+    private ExitCodes() {}
+
+    static int of(Exception failure) {
+        if (failure instanceof ExclusionViolated) {
+            return FAILED;
+        }
+        return failure instanceof IOException || failure instanceof UncheckedIOException ? IO : SOFTWARE;
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import io.mortise.lock.benchmark.backend.Backends;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import picocli.CommandLine;
+
+/** Where the program starts and ends. */
+public final class Main {
+    private Main() {}
+
+    public static void main(String[] args) {
+        quiet("defaultLogLevel", "warn");
+        // The servers here warn of clients that end, and Mortise of servers without passwords: all on purpose.
+        quiet("log.org.apache", "error");
+        quiet("log.io.mortise.lock.zookeeper", "error");
+        int code = run(
+                Backends.all(),
+                new PrintWriter(System.out, true, StandardCharsets.UTF_8),
+                new PrintWriter(System.err, true, StandardCharsets.UTF_8),
+                args);
+        System.exit(code);
+    }
+
+    /** Works only before the loggers are made. What the user set with -D stands. */
+    private static void quiet(String name, String level) {
+        String property = "org.slf4j.simpleLogger." + name;
+        if (System.getProperty(property) == null) {
+            System.setProperty(property, level);
+        }
+    }
+
+    /** Runs one command line and returns its exit code. */
+    static int run(List<Backends.Startable> backends, PrintWriter out, PrintWriter err, String... args) {
+        return new CommandLine(new BenchmarkCommand(backends))
+                .setOut(out)
+                .setErr(err)
+                .setParameterExceptionHandler((problem, given) -> {
+                    complain(err, problem, "; try 'benchmark --help'");
+                    return ExitCodes.USAGE;
+                })
+                .setExecutionExceptionHandler((failure, command, parsed) -> {
+                    complain(err, failure, "");
+                    int code = ExitCodes.of(failure);
+                    if (code == ExitCodes.SOFTWARE) {
+                        failure.printStackTrace(err);
+                    }
+                    return code;
+                })
+                .execute(args);
+    }
+
+    private static void complain(PrintWriter err, Exception problem, String remedy) {
+        err.println("benchmark: " + Objects.requireNonNullElse(problem.getMessage(), problem.toString()) + remedy);
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.scenario.Scenario;
+import io.mortise.lock.benchmark.scenario.Scenarios;
+import java.util.Iterator;
+import java.util.List;
+
+/** What the help offers to choose from. */
+abstract class Names implements Iterable<String> {
+    private final List<String> names;
+
+    private Names(List<String> names) {
+        this.names = names;
+    }
+
+    @Override
+    public Iterator<String> iterator() {
+        return names.iterator();
+    }
+
+    static final class OfBackends extends Names {
+        OfBackends() {
+            super(Backends.all().stream().map(Backends.Startable::name).toList());
+        }
+    }
+
+    static final class OfScenarios extends Names {
+        OfScenarios() {
+            super(Scenarios.all().stream().map(Scenario::name).toList());
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.report.Environment;
+import io.mortise.lock.benchmark.report.Report;
+import io.mortise.lock.benchmark.report.Result;
+import io.mortise.lock.benchmark.report.Table;
+import io.mortise.lock.benchmark.report.Verdict;
+import java.io.PrintWriter;
+import java.util.List;
+
+/** What is printed, each block as soon as it is known. */
+final class Output implements Plan.Listener {
+    private final PrintWriter out;
+
+    Output(PrintWriter out) {
+        this.out = out;
+    }
+
+    void begin(Environment here, double seconds, int warmUps, int rounds) {
+        out.println(here);
+        out.printf("Rounds of %s s: %d to warm up, %d that count%n", seconds, warmUps, rounds);
+        out.flush();
+    }
+
+    @Override
+    public void started(Backend backend) {
+        out.println();
+        out.println(backend.name() + ": " + backend.description());
+        backend.contenders().forEach(contender -> out.printf("  %-8s %s%n", contender.name(), contender.description()));
+        out.flush();
+    }
+
+    @Override
+    public void done(Result result, Backend backend) {
+        out.println();
+        out.print(Table.of(result, Verdict.of(result, backend.goals())));
+        out.flush();
+    }
+
+    void end(List<Report.OfBackend> all) {
+        List<Verdict> verdicts =
+                all.stream().flatMap(backend -> backend.verdicts().stream()).toList();
+        long reached = verdicts.stream().filter(Verdict::reached).count();
+        out.println();
+        out.println("Exclusion held in every round. Goals reached: " + reached + " of " + verdicts.size() + ".");
+        out.flush();
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.report.Result;
+import io.mortise.lock.benchmark.scenario.Effort;
+import io.mortise.lock.benchmark.scenario.Figures;
+import io.mortise.lock.benchmark.scenario.Scenario;
+import io.mortise.lock.benchmark.scenario.Trial;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Runs one scenario on one backend: rounds in which all contenders have their turn, in another order each time. */
+final class Runner {
+    private final Effort effort;
+    private final int warmUps;
+    private final int rounds;
+
+    /** @param warmUps rounds before those that count */
+    Runner(Effort effort, int warmUps, int rounds) {
+        this.effort = effort;
+        this.warmUps = warmUps;
+        this.rounds = rounds;
+    }
+
+    /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolated if a contender let two in at once */
+    Result run(Backend backend, Scenario scenario) throws Exception {
+        Map<String, List<Figures>> figures = new LinkedHashMap<>();
+        backend.contenders().forEach(contender -> figures.put(contender.name(), new ArrayList<>()));
+        try (Line line = Line.to(backend.endpoint(), scenario.roundTrip())) {
+            for (int round = -warmUps; round < rounds; round++) {
+                for (Contender contender : turns(backend.contenders(), round + warmUps)) {
+                    Figures given = trial(backend, scenario, contender, line.endpoint());
+                    if (round >= 0) {
+                        figures.getOrDefault(contender.name(), new ArrayList<>())
+                                .add(given);
+                    }
+                }
+            }
+        }
+        return new Result(backend.name(), scenario.name(), scenario.description(), figures);
+    }
+
+    private Figures trial(Backend backend, Scenario scenario, Contender contender, String endpoint) throws Exception {
+        String name = backend.name() + " " + scenario.name() + ", " + contender.name();
+        try (Trial trial = new Trial(name, backend, contender, endpoint, effort)) {
+            return trial.run(scenario);
+        }
+    }
+
+    /** Who is first in one round is last in the next. */
+    static <T> List<T> turns(List<T> all, int round) {
+        List<T> turns = new ArrayList<>(all);
+        Collections.rotate(turns, -(round % all.size()));
+        return turns;
+    }
+}

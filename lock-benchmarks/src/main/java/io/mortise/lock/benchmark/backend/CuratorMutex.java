@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+
+/** The peer on ZooKeeper. A new mutex for each acquire: with one shared by threads it sends far more. */
+final class CuratorMutex implements Contender {
+    static final String NAME = "curator";
+
+    private static final String BASE = "/curator/";
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "Curator " + Versions.of("org.apache.curator", "curator-recipes")
+                + " InterProcessMutex, a new one for each acquire; releases are awaited";
+    }
+
+    @Override
+    public Session open(String endpoint) throws Exception {
+        int timeout = Math.toIntExact(ZooKeeperBackend.SESSION.toMillis());
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+                .connectString(endpoint)
+                .sessionTimeoutMs(timeout)
+                .connectionTimeoutMs(timeout)
+                .retryPolicy(new ExponentialBackoffRetry(100, 3))
+                .defaultData(ZooKeeperBackend.DATA)
+                .build();
+        client.start();
+        if (!client.blockUntilConnected(timeout, TimeUnit.MILLISECONDS)) {
+            client.close();
+            throw new IllegalStateException("no ZooKeeper answered at " + endpoint + " within " + timeout + " ms");
+        }
+        return new Session() {
+            @Override
+            public Held acquire(String lock) throws Exception {
+                InterProcessMutex mutex = new InterProcessMutex(client, BASE + lock);
+                mutex.acquire();
+                return new Mutex(mutex);
+            }
+
+            @Override
+            public void close() {
+                client.close();
+            }
+        };
+    }
+
+    private record Mutex(InterProcessMutex mutex) implements Held {
+        @Override
+        public OptionalLong token() {
+            return OptionalLong.empty();
+        }
+
+        @Override
+        public void release() throws Exception {
+            mutex.release();
+        }
+
+        @Override
+        public void releaseAsync() throws Exception {
+            mutex.release();
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.ReleaseOutcome;
+import java.util.OptionalLong;
+
+/** Mortise as an application uses it, by URL. The same on every backend. */
+record Mortise(String before, String after) implements Contender {
+    @Override
+    public String name() {
+        return Backend.MORTISE;
+    }
+
+    @Override
+    public String description() {
+        return "Mortise, by the URL " + before + "..." + after;
+    }
+
+    @Override
+    public Session open(String endpoint) {
+        LockClient client = Locks.connect(before + endpoint + after);
+        return new Session() {
+            @Override
+            public Held acquire(String lock) throws InterruptedException {
+                return new Granted(client.named(lock).acquire());
+            }
+
+            @Override
+            public void close() {
+                client.close();
+            }
+        };
+    }
+
+    private record Granted(Lease lease) implements Held {
+        @Override
+        public OptionalLong token() {
+            return OptionalLong.of(lease.fencingToken());
+        }
+
+        @Override
+        public void release() {
+            ReleaseOutcome outcome = lease.release();
+            if (outcome != ReleaseOutcome.RELEASED) {
+                throw new IllegalStateException("release of " + lease.lockName() + " ended as " + outcome);
+            }
+        }
+
+        @Override
+        public void releaseAsync() {
+            lease.releaseAsync();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * The least that is correct on ZooKeeper, written by hand: an ephemeral sequential node and the list of the queue sent
+ * together, a watch on the node ahead, the list again when that node goes, a delete. It recovers from nothing.
+ */
+final class RawZooKeeper implements Contender {
+    private static final String BASE = "/raw";
+
+    @Override
+    public String name() {
+        return "raw";
+    }
+
+    @Override
+    public String description() {
+        return "hand-written ZooKeeper calls: create and list together, watch the node ahead, delete";
+    }
+
+    @Override
+    public Session open(String endpoint) throws Exception {
+        return new Client(ZooKeeperBackend.connect(endpoint));
+    }
+
+    private record Node(String path, long czxid) {}
+
+    private record Client(ZooKeeper handle) implements Session {
+        @Override
+        public Held acquire(String lock) throws Exception {
+            String queue = BASE + "/" + lock;
+            while (true) {
+                CompletableFuture<Node> created = new CompletableFuture<>();
+                CompletableFuture<Void> granted = new CompletableFuture<>();
+                handle.create(
+                        queue + "/lock-",
+                        ZooKeeperBackend.DATA,
+                        Ids.OPEN_ACL_UNSAFE,
+                        CreateMode.EPHEMERAL_SEQUENTIAL,
+                        (rc, path, context, name, stat) -> {
+                            if (rc == 0) {
+                                created.complete(new Node(name, stat.getCzxid()));
+                            } else {
+                                fail(created, rc, path);
+                            }
+                        },
+                        null);
+                list(queue, created, granted); // answers come in the order of the requests
+                try {
+                    Node node = created.get();
+                    granted.get();
+                    return new Place(handle, node);
+                } catch (ExecutionException e) {
+                    if (!(e.getCause() instanceof KeeperException.NoNodeException)) {
+                        throw e;
+                    }
+                    makeQueue(queue);
+                }
+            }
+        }
+
+        private void list(String queue, CompletableFuture<Node> created, CompletableFuture<Void> granted) {
+            handle.getChildren(
+                    queue,
+                    false,
+                    (rc, path, context, children) -> {
+                        if (rc != 0 || created.isCompletedExceptionally()) {
+                            fail(granted, rc, path);
+                            return;
+                        }
+                        String own = created.join().path().substring(queue.length() + 1);
+                        Optional<String> ahead = ahead(children, own);
+                        if (ahead.isEmpty()) {
+                            granted.complete(null);
+                        } else {
+                            watch(queue, queue + "/" + ahead.get(), created, granted);
+                        }
+                    },
+                    null);
+        }
+
+        private void watch(
+                String queue, String ahead, CompletableFuture<Node> created, CompletableFuture<Void> granted) {
+            handle.getData(
+                    ahead,
+                    event -> {
+                        if (event.getType() == EventType.NodeDeleted) {
+                            list(queue, created, granted); // the one ahead may have died in the middle of the queue
+                        }
+                    },
+                    (rc, path, context, data, stat) -> {
+                        if (rc == Code.NONODE.intValue()) {
+                            list(queue, created, granted);
+                        } else if (rc != 0) {
+                            fail(granted, rc, path);
+                        }
+                    },
+                    null);
+        }
+
+        private void makeQueue(String queue) throws Exception {
+            for (String path : List.of(BASE, queue)) {
+                try {
+                    handle.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+                } catch (KeeperException.NodeExistsException e) {
+                    // as good as made
+                }
+            }
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            handle.close();
+        }
+    }
+
+    /** The node right before one's own; empty when first. */
+    static Optional<String> ahead(List<String> children, String own) {
+        return children.stream().filter(child -> child.compareTo(own) < 0).max(Comparator.naturalOrder());
+    }
+
+    private static void fail(CompletableFuture<?> future, int code, String path) {
+        future.completeExceptionally(KeeperException.create(Code.get(code), path));
+    }
+
+    private record Place(ZooKeeper handle, Node node) implements Held {
+        @Override
+        public OptionalLong token() {
+            return OptionalLong.of(node.czxid());
+        }
+
+        @Override
+        public void release() throws Exception {
+            delete().get();
+        }
+
+        @Override
+        public void releaseAsync() {
+            delete();
+        }
+
+        private CompletableFuture<Void> delete() {
+            CompletableFuture<Void> deleted = new CompletableFuture<>();
+            handle.delete(
+                    node.path(),
+                    -1,
+                    (rc, path, context) -> {
+                        if (rc == 0) {
+                            deleted.complete(null);
+                        } else {
+                            fail(deleted, rc, path);
+                        }
+                    },
+                    null);
+            return deleted;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.report;
+
+import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.backend.Contender;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.jr.ob.JSON;
+
+/**
+ * A whole run, for a file that other programs read.
+ *
+ * @param settings the options that were in force
+ */
+public record Report(Environment environment, Map<String, Object> settings, List<OfBackend> backends) {
+    /**
+     * What one backend gave; says all that a reader needs when the backend is gone.
+     *
+     * @param contenders descriptions by name
+     */
+    public record OfBackend(
+            String name,
+            String description,
+            Map<String, String> contenders,
+            List<Result> results,
+            List<Verdict> verdicts) {
+        /** As long as it still runs. */
+        public static OfBackend of(Backend backend, List<Result> results) {
+            Map<String, String> contenders = new LinkedHashMap<>();
+            for (Contender contender : backend.contenders()) {
+                contenders.put(contender.name(), contender.description());
+            }
+            List<Verdict> verdicts = results.stream()
+                    .flatMap(result -> Verdict.of(result, backend.goals()).stream())
+                    .toList();
+            return new OfBackend(backend.name(), backend.description(), contenders, results, verdicts);
+        }
+    }
+
+    /** One object; figures as lists of one value a round. */
+    public String toJson() {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("environment", environment.toJson());
+        json.put("settings", settings);
+        json.put("backends", backends.stream().map(Report::json).toList());
+        return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json);
+    }
+
+    private static Map<String, Object> json(OfBackend backend) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("name", backend.name());
+        json.put("description", backend.description());
+        json.put("contenders", backend.contenders());
+        json.put("scenarios", backend.results().stream().map(Report::json).toList());
+        json.put("goals", backend.verdicts().stream().map(Report::json).toList());
+        return json;
+    }
+
+    private static Map<String, Object> json(Result result) {
+        Map<String, Object> measures = new LinkedHashMap<>();
+        for (String measure : result.measures()) {
+            Map<String, Object> contenders = new LinkedHashMap<>();
+            for (String contender : result.contenders()) {
+                List<Double> values = result.values(contender, measure);
+                Map<String, Object> figures = new LinkedHashMap<>();
+                figures.put("median", Spread.of(values).median());
+                figures.put("rounds", values);
+                contenders.put(contender, figures);
+            }
+            measures.put(measure, contenders);
+        }
+        Map<String, Object> requests = new LinkedHashMap<>();
+        result.contenders().forEach(contender -> requests.put(contender, result.requests(contender)));
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("name", result.scenario());
+        json.put("description", result.description());
+        json.put("measures", measures);
+        if (!result.requestsPer().isEmpty()) {
+            json.put("requestsPer", result.requestsPer());
+            json.put("requests", requests);
+        }
+        return json;
+    }
+
+    private static Map<String, Object> json(Verdict verdict) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("scenario", verdict.goal().scenario());
+        json.put("measure", verdict.goal().measure());
+        verdict.goal().against().ifPresent(other -> json.put("against", other));
+        json.put(verdict.goal().atLeast() ? "atLeast" : "atMost", verdict.goal().bound());
+        json.put("value", verdict.value());
+        json.put("reached", verdict.reached());
+        return json;
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.report;
+
+import io.mortise.lock.benchmark.scenario.Figures;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What all rounds of one scenario on one backend gave.
+ *
+ * @param rounds by contender, in the order of the table
+ */
+public record Result(String backend, String scenario, String description, Map<String, List<Figures>> rounds) {
+    /** In the order of the table. */
+    public List<String> contenders() {
+        return List.copyOf(rounds.keySet());
+    }
+
+    /** In the order of the table. */
+    public List<String> measures() {
+        return rounds.values().stream()
+                .flatMap(List::stream)
+                .flatMap(figures -> figures.values().keySet().stream())
+                .distinct()
+                .toList();
+    }
+
+    /**
+     * One value a round.
+     *
+     * @throws IllegalArgumentException if the contender lacks this measure in a round
+     */
+    public List<Double> values(String contender, String measure) {
+        return figures(contender).stream()
+                .map(figures -> {
+                    Double value = figures.values().get(measure);
+                    if (value == null) {
+                        throw new IllegalArgumentException(
+                                backend + " " + scenario + " has no \"" + measure + "\" of " + contender);
+                    }
+                    return value;
+                })
+                .toList();
+    }
+
+    /** Median of the requests by kind; a kind that a round lacks counts as none. */
+    public Map<String, Double> requests(String contender) {
+        List<Figures> all = figures(contender);
+        TreeSet<String> kinds = new TreeSet<>();
+        all.forEach(figures -> kinds.addAll(figures.requests().keySet()));
+        Map<String, Double> medians = new TreeMap<>();
+        for (String kind : kinds) {
+            List<Double> values = all.stream()
+                    .map(figures -> figures.requests().getOrDefault(kind, 0.0))
+                    .toList();
+            medians.put(kind, Spread.of(values).median());
+        }
+        return medians;
+    }
+
+    /** What {@link #requests} are counted per. */
+    public String requestsPer() {
+        return figures(contenders().get(0)).get(0).requestsPer();
+    }
+
+    private List<Figures> figures(String contender) {
+        List<Figures> all = rounds.get(contender);
+        if (all == null) {
+            throw new IllegalArgumentException(backend + " " + scenario + " had no contender " + contender);
+        }
+        return all;
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.report;
+
+import io.mortise.lock.benchmark.backend.Backend;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Results for people, at most 100 columns wide. Plain ASCII: it must look right in any terminal and any log. */
+public final class Table {
+    private final StringBuilder out = new StringBuilder();
+    private final Result result;
+    private final List<Verdict> verdicts;
+
+    private Table(Result result, List<Verdict> verdicts) {
+        this.result = result;
+        this.verdicts = verdicts;
+    }
+
+    /** The block of one scenario. */
+    public static String of(Result result, List<Verdict> verdicts) {
+        return new Table(result, verdicts).print();
+    }
+
+    private String print() {
+        out.append(result.backend()).append(' ').append(result.scenario()).append(": ");
+        out.append(result.description()).append('\n');
+        row("", "", "median", "min .. max", "ratio", "min .. max", "goal");
+        for (String measure : result.measures()) {
+            String label = measure;
+            for (String contender : result.contenders()) {
+                cells(label, measure, contender);
+                label = "";
+            }
+        }
+        result.contenders().forEach(this::requests);
+        return out.toString();
+    }
+
+    private void cells(String label, String measure, String contender) {
+        List<Double> values = result.values(contender, measure);
+        Spread spread = Spread.of(values);
+        String median = number(spread.median());
+        String range = range(spread.least(), spread.most());
+        if (contender.equals(Backend.MORTISE)) {
+            row(label, contender, median, range, "", "", goal(measure, Optional.empty()));
+            return;
+        }
+        Ratio ratio = Ratio.of(result.values(Backend.MORTISE, measure), values);
+        // Nothing divided by nothing says nothing.
+        boolean known = Double.isFinite(ratio.ofMedians());
+        String times = known ? times(ratio.ofMedians()) + " x" : "-";
+        String timesRange = known ? times(ratio.least()) + " .. " + times(ratio.most()) : "";
+        row(label, contender, median, range, times, timesRange, goal(measure, Optional.of(contender)));
+    }
+
+    private String goal(String measure, Optional<String> against) {
+        return Verdict.on(verdicts, measure, against).map(Verdict::toString).orElse("");
+    }
+
+    private void requests(String contender) {
+        Map<String, Double> requests = result.requests(contender);
+        if (!requests.isEmpty()) {
+            out.append("  requests per ").append(result.requestsPer()).append(", ");
+            out.append(contender).append(": ");
+            out.append(requests.entrySet().stream()
+                    .map(entry -> entry.getKey() + " " + number(entry.getValue()))
+                    .collect(Collectors.joining(", ")));
+            out.append('\n');
+        }
+    }
+
+    private static String range(double least, double most) {
+        return number(least) + " .. " + number(most);
+    }
+
+    private static String times(double ratio) {
+        return ratio >= 0.1 ? number(ratio) : String.format(Locale.ROOT, "%.3f", ratio);
+    }
+
+    /** Three digits are enough to compare by. */
+    static String number(double value) {
+        if (value >= 1e6) {
+            return String.format(Locale.ROOT, "%.2fM", value / 1e6);
+        }
+        if (value >= 1e5) {
+            return String.format(Locale.ROOT, "%.0fk", value / 1e3);
+        }
+        if (value >= 100) {
+            return String.format(Locale.ROOT, "%,.0f", value);
+        }
+        int decimals = value >= 10 ? 1 : value >= 0.1 || value <= 0 ? 2 : value >= 0.01 ? 3 : 4;
+        return String.format(Locale.ROOT, "%." + decimals + "f", value);
+    }
+
+    private void row(Object... columns) {
+        String row = String.format(Locale.ROOT, "  %-24s%-8s%8s%18s%9s%16s  %s", columns);
+        out.append(row.stripTrailing()).append('\n');
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.scenario;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What one round of one contender gave.
+ *
+ * @param values by measure, in the order of the table
+ * @param requests requests to the server by kind, per unit of {@code requestsPer}; empty where nobody counts
+ * @param requestsPer what requests are counted per, such as {@code hand-off}
+ */
+public record Figures(Map<String, Double> values, Map<String, Double> requests, String requestsPer) {
+    static Figures of(Map<String, Double> values) {
+        return new Figures(values, Map.of(), "");
+    }
+
+    /** For filling in order. */
+    static Map<String, Double> inOrder() {
+        return new LinkedHashMap<>();
+    }
+
+    /** Each count divided by {@code units}. */
+    static Map<String, Double> per(double units, Map<String, Long> counts) {
+        Map<String, Double> result = new TreeMap<>();
+        counts.forEach((kind, count) -> result.put(kind, count / units));
+        return result;
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.scenario;
+
+import io.mortise.lock.benchmark.backend.Held;
+import io.mortise.lock.benchmark.backend.Session;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** One client that holds a thousand locks and does nothing: what it costs to keep them. */
+final class HeldLocks implements Scenario {
+    private static final int LOCKS = 1_000;
+    private static final int FEW_LOCKS = 200;
+    private static final double PERIODS = 2;
+    private static final double FEW_PERIODS = 1.5;
+    private static final Duration AT_REST = Duration.ofMillis(100);
+
+    @Override
+    public String name() {
+        return "held";
+    }
+
+    @Override
+    public String description() {
+        return String.format("one client takes %,d locks and holds them for some renewal periods", LOCKS);
+    }
+
+    @Override
+    public Figures run(Trial trial) throws Exception {
+        int locks = trial.effort().times(LOCKS, FEW_LOCKS);
+        Session session = trial.open();
+        session.acquire("held-0").release(); // threads that any use at all starts are not counted
+        int threads = threads();
+        long start = System.nanoTime();
+        List<Held> held = new ArrayList<>();
+        for (int lock = 0; lock < locks; lock++) {
+            Held one = session.acquire("held-" + lock);
+            trial.alone("held-" + lock).enter(0, one);
+            held.add(one);
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+        Quiet.await(trial, AT_REST, () -> true);
+        Map<String, Long> before = trial.backend().requests();
+        double periods = trial.effort().smoke() ? FEW_PERIODS : PERIODS;
+        // Requests at equal distances: in a little less than so many periods there are at most so many.
+        TimeUnit.NANOSECONDS.sleep(
+                Math.round((periods - 0.1) * trial.backend().renewal().toNanos()));
+        Map<String, Long> sent = trial.requestsSince(before);
+        int more = Math.max(0, threads() - threads); // others of this JVM may have ended
+        for (int lock = 0; lock < locks; lock++) {
+            trial.alone("held-" + lock).leave();
+            held.get(lock).releaseAsync();
+        }
+        Quiet.await(trial, AT_REST, () -> true);
+        return figures(locks / seconds, more, periods, sent, trial);
+    }
+
+    private static int threads() {
+        return ManagementFactory.getThreadMXBean().getThreadCount();
+    }
+
+    private static Figures figures(double taken, int threads, double periods, Map<String, Long> sent, Trial trial) {
+        Map<String, Double> values = Figures.inOrder();
+        values.put("locks taken/s", taken);
+        if (trial.backend().isRemote()) {
+            long work = Trial.sum(trial.work(sent));
+            values.put("work a renewal period", work / periods);
+            values.put("pings, syncs a period", (Trial.sum(sent) - work) / periods);
+        }
+        values.put("threads more", (double) threads);
+        return new Figures(values, Figures.per(periods, sent), "renewal period");
+    }
+}

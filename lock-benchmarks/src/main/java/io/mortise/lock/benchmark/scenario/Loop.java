@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.scenario;
+
+import io.mortise.lock.benchmark.backend.Held;
+import io.mortise.lock.benchmark.backend.Session;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/** One thread that acquires and releases one lock over and over, with nothing to do in between. */
+final class Loop {
+    private static final Duration GRACE = Duration.ofSeconds(30);
+    private static final int DIGITS = 3;
+
+    /** So long that a second holder, if there can be one, comes in meanwhile. */
+    private static final long FIRST_HOLD_NANOS = 2_000_000;
+
+    private final Session session;
+    private final int client;
+    private final String lock;
+    private final Exclusion exclusion;
+    private final boolean awaited;
+
+    Loop(Session session, int client, String lock, Exclusion exclusion, boolean awaited) {
+        this.session = session;
+        this.client = client;
+        this.lock = lock;
+        this.exclusion = exclusion;
+        this.awaited = awaited;
+    }
+
+    /**
+     * What all loops of one trial did together.
+     *
+     * @param handOffs how often a lock went from one client to another
+     * @param seconds from the start of the first to the end of the last
+     */
+    record Total(long cycles, long handOffs, double seconds, Histogram nanos) {
+        double cyclesPerSecond() {
+            return cycles / seconds;
+        }
+
+        double handOffsPerSecond() {
+            return handOffs / seconds;
+        }
+
+        double millisAt(double percentile) {
+            return nanos.getValueAtPercentile(percentile) / 1e6;
+        }
+    }
+
+    /** Runs them at once, for so long, after one cycle of each that does not count. */
+    static Total run(Trial trial, Duration measured, List<Loop> loops) throws Exception {
+        try (Workers workers = new Workers(trial.toString(), loops.size())) {
+            workers.together(each(loops, Loop::first), GRACE);
+            long before = handOffs(loops);
+            long start = System.nanoTime();
+            long until = start + measured.toNanos();
+            Histogram nanos = new Histogram(DIGITS);
+            workers.together(each(loops, loop -> loop.cycles(until)), measured.plus(GRACE))
+                    .forEach(nanos::add);
+            double seconds = (System.nanoTime() - start) / 1e9;
+            return new Total(nanos.getTotalCount(), handOffs(loops) - before, seconds, nanos);
+        }
+    }
+
+    private static long handOffs(List<Loop> loops) {
+        return loops.stream()
+                .map(loop -> loop.exclusion)
+                .distinct()
+                .mapToLong(Exclusion::handOffs)
+                .sum();
+    }
+
+    private interface Step<T> {
+        T run(Loop loop) throws Exception;
+    }
+
+    private static <T> List<Callable<T>> each(List<Loop> loops, Step<T> step) {
+        List<Callable<T>> tasks = new ArrayList<>();
+        loops.forEach(loop -> tasks.add(() -> step.run(loop)));
+        return tasks;
+    }
+
+    private boolean first() throws Exception {
+        Held held = session.acquire(lock);
+        exclusion.enter(client, held);
+        LockSupport.parkNanos(FIRST_HOLD_NANOS);
+        exclusion.leave();
+        held.release();
+        return true;
+    }
+
+    private Histogram cycles(long until) throws Exception {
+        Histogram nanos = new Histogram(DIGITS);
+        long before = System.nanoTime();
+        do {
+            cycle();
+            long now = System.nanoTime();
+            nanos.recordValue(now - before);
+            before = now;
+        } while (before - until < 0);
+        return nanos;
+    }
+
+    private void cycle() throws Exception {
+        Held held = session.acquire(lock);
+        exclusion.enter(client, held);
+        exclusion.leave();
+        if (awaited) {
+            held.release();
+        } else {
+            held.releaseAsync();
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.scenario;
+
+import io.mortise.lock.benchmark.backend.Backend;
+import java.time.Duration;
+
+/** Something to measure. A new scenario is one class that implements this, and a line in {@link Scenarios}. */
+public interface Scenario {
+    /** As {@code --scenario} takes it. */
+    String name();
+
+    /** One line for the reader of the table. */
+    String description();
+
+    /** The round trip that the connection is stretched to; zero: not delayed. */
+    default Duration roundTrip() {
+        return Duration.ZERO;
+    }
+
+    /** Whether it can be measured there. */
+    default boolean runsOn(Backend backend) {
+        return backend.isRemote() || roundTrip().isZero();
+    }
+
+    /** Measures one contender for one round. Each round of each contender gives figures of the same names. */
+    Figures run(Trial trial) throws Exception;
+}

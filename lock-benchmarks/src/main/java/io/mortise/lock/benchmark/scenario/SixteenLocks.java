@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.scenario;
+
+import io.mortise.lock.benchmark.backend.Session;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** One client with sixteen threads, each on a lock of its own: what one connection carries. */
+final class SixteenLocks implements Scenario {
+    private static final int THREADS = 16;
+
+    @Override
+    public String name() {
+        return "sixteen-locks";
+    }
+
+    @Override
+    public String description() {
+        return "one client, " + THREADS + " threads on " + THREADS + " locks";
+    }
+
+    @Override
+    public Figures run(Trial trial) throws Exception {
+        Session session = trial.open();
+        List<Loop> loops = new ArrayList<>();
+        for (int thread = 0; thread < THREADS; thread++) {
+            String lock = "sixteen-" + thread;
+            loops.add(new Loop(session, 0, lock, trial.alone(lock), true));
+        }
+        Loop.Total total = Loop.run(trial, trial.effort().measured(), loops);
+        Map<String, Double> values = Figures.inOrder();
+        values.put("cycles/s", total.cyclesPerSecond());
+        values.put("p99 of a cycle, ms", total.millisAt(99));
+        return Figures.of(values);
+    }
+}

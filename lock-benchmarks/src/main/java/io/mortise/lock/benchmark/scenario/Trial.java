@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.scenario;
+
+import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.RoundTrip;
+import io.mortise.lock.benchmark.backend.Session;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+
+/** One round of one contender: opens its sessions, watches over its locks, counts its requests. */
+public final class Trial implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    private final String name;
+    private final Backend backend;
+    private final Contender contender;
+    private final String endpoint;
+    private final Effort effort;
+    private final List<Session> sessions = new ArrayList<>();
+    private final Map<String, Exclusion> exclusions = new LinkedHashMap<>();
+
+    /**
+     * @param name for messages
+     * @param endpoint the backend's own, or that of a line in front of it
+     */
+    public Trial(String name, Backend backend, Contender contender, String endpoint, Effort effort) {
+        this.name = name;
+        this.backend = backend;
+        this.contender = contender;
+        this.endpoint = endpoint;
+        this.effort = effort;
+    }
+
+    /**
+     * Measures, and looks after it.
+     *
+     * @throws ExclusionViolated if a lock was held twice at once
+     * @throws IllegalStateException if the contender never ends
+     */
+    public Figures run(Scenario scenario) throws Exception {
+        try (Workers one = new Workers(name, 1)) {
+            List<Callable<Figures>> turn = List.of(() -> scenario.run(this));
+            Figures figures = one.together(turn, effort.measured().plus(LIMIT)).get(0);
+            exclusions.values().forEach(exclusion -> exclusion.verify(name));
+            return figures;
+        }
+    }
+
+    Effort effort() {
+        return effort;
+    }
+
+    Backend backend() {
+        return backend;
+    }
+
+    /** A new connection, closed with the trial. */
+    Session open() throws Exception {
+        Session session = contender.open(endpoint);
+        sessions.add(session);
+        return session;
+    }
+
+    RoundTrip roundTrip() throws Exception {
+        return backend.roundTrip(endpoint);
+    }
+
+    /** The watch over a lock that one thread uses. */
+    Exclusion alone(String lock) {
+        return exclusions.computeIfAbsent(lock, name -> new Exclusion(name, false));
+    }
+
+    /** The watch over a lock that several clients want. */
+    Exclusion shared(String lock) {
+        return exclusions.computeIfAbsent(lock, name -> new Exclusion(name, true));
+    }
+
+    /** Requests since {@code before}, by kind. */
+    Map<String, Long> requestsSince(Map<String, Long> before) {
+        Map<String, Long> sent = new TreeMap<>();
+        backend.requests().forEach((kind, count) -> {
+            long more = count - before.getOrDefault(kind, 0L);
+            if (more > 0) {
+                sent.put(kind, more);
+            }
+        });
+        return sent;
+    }
+
+    /** The same, without those that only keep something alive. */
+    Map<String, Long> workSince(Map<String, Long> before) {
+        return work(requestsSince(before));
+    }
+
+    /** Only those that do not merely keep something alive. */
+    Map<String, Long> work(Map<String, Long> requests) {
+        Map<String, Long> work = new TreeMap<>(requests);
+        work.keySet().removeAll(backend.keepAlive());
+        return work;
+    }
+
+    static long sum(Map<String, Long> counts) {
+        return counts.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    @Override
+    public void close() throws Exception {
+        for (Session session : sessions) {
+            session.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

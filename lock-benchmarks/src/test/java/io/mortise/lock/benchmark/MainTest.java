@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.scenario.Scenario;
+import io.mortise.lock.benchmark.scenario.Scenarios;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MainTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(List<Backends.Startable> backends, String... args) {
+        return Main.run(backends, new PrintWriter(out), new PrintWriter(err), args);
+    }
+
+    private static List<Backends.Startable> fake(Contender contender) {
+        return List.of(new Backends.Startable("fake", () -> new FakeBackend(List.of(contender))));
+    }
+
+    @Test
+    void helpNamesEveryBackendAndScenario() {
+        assertThat(run(Backends.all(), "--help")).isZero();
+        String words = out.toString().replaceAll("\\s+", " ");
+        assertThat(words)
+                .contains(Backends.all().stream().map(Backends.Startable::name).toList())
+                .contains(Scenarios.all().stream().map(Scenario::name).toList())
+                .contains("Exit codes:", "docs/benchmarks.md");
+        assertThat(run(Backends.all(), "--version")).isZero();
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --backend redis     | --backend is redis, must be one of memory, zookeeper
+            --scenario fast     | --scenario is fast, must be one of one-thread, sixteen-locks,
+            --rounds 0          | --rounds is 0, must be a whole number from 1 to 100
+            --rounds 101        | --rounds is 101, must be a whole number from 1 to 100
+            --rounds five       | --rounds is five, must be a whole number from 1 to 100
+            --seconds 0         | --seconds is 0, must be a number of seconds from 0.01 to 60.0
+            --seconds 61        | --seconds is 61, must be a number of seconds from 0.01 to 60.0
+            --seconds NaN       | --seconds is NaN, must be a number of seconds from 0.01 to 60.0
+            --json /nosuch/file | --json is /nosuch/file, must be a file in a folder that exists
+            --json .            | --json is ., must be a file
+            --nosuch            | Unknown option: '--nosuch'
+            """)
+    void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
+        assertThat(run(Backends.all(), line.split(" "))).isEqualTo(64);
+        assertThat(err.toString()).startsWith("benchmark: ").contains(message, "; try 'benchmark --help'");
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void aContenderThatExcludesIsMeasured(@TempDir Path dir) throws IOException {
+        Path json = dir.resolve("figures.json");
+        int code = run(fake(FakeBackend.contender("mortise", 1, 1)), "--smoke", "--json", json.toString());
+        assertThat(code).as(err.toString()).isZero();
+        assertThat(out.toString())
+                .contains("fake one-thread", "fake contended", "Exclusion held in every round. Goals reached: 0 of 0.")
+                .doesNotContain("contended-5ms");
+        assertThat(Files.readString(json)).contains("\"smoke\" : true", "\"name\" : \"contended\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"contended", "crowd"})
+    void aContenderThatLetsTwoInFailsTheRun(String scenario) {
+        int code = run(fake(FakeBackend.contender("mortise", 2, 1)), "--smoke", "--scenario", scenario);
+        assertThat(code).isEqualTo(1);
+        assertThat(err.toString())
+                .startsWith("benchmark: fake " + scenario + ", mortise: no exclusion on lock \"" + scenario + "\": ");
+        assertThat(err.toString().lines()).hasSize(1);
+    }
+
+    @Test
+    void aContenderWhoseTokensFallFailsTheRun() {
+        int code = run(fake(FakeBackend.contender("mortise", 1, -1)), "--smoke", "--scenario", "one-thread");
+        assertThat(code).isEqualTo(1);
+        assertThat(err.toString()).contains("no exclusion on lock \"one-thread\": token -2 came after token -1");
+    }
+}

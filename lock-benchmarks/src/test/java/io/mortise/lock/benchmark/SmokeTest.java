@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.report.Report;
+import io.mortise.lock.benchmark.report.Result;
+import io.mortise.lock.benchmark.report.Spread;
+import io.mortise.lock.benchmark.scenario.Scenario;
+import io.mortise.lock.benchmark.scenario.Scenarios;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Every scenario on every backend, as short as it gets. Nothing here depends on how fast anything is. */
+class SmokeTest {
+    /** Where none is the best figure, or may be. */
+    private static final Set<String> MAY_BE_ZERO =
+            Set.of("work a renewal period", "pings, syncs a period", "threads more");
+
+    private static final List<Report.OfBackend> reports = new ArrayList<>();
+    private static final StringWriter out = new StringWriter();
+    private static int goals;
+
+    @BeforeAll
+    static void runAll() throws Exception {
+        Output output = new Output(new PrintWriter(out));
+        Plan.Listener listener = new Plan.Listener() {
+            @Override
+            public void started(Backend backend) {
+                goals += backend.goals().size();
+                output.started(backend);
+            }
+
+            @Override
+            public void done(Result result, Backend backend) {
+                output.done(result, backend);
+            }
+        };
+        reports.addAll(
+                new Plan(Backends.all(), Scenarios.all()).run(new Runner(BenchmarkCommand.SMOKE, 0, 1), listener));
+    }
+
+    private static Result zooKeeper(String scenario) {
+        return reports.get(1).results().stream()
+                .filter(result -> result.scenario().equals(scenario))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static double mortise(String scenario, String measure) {
+        return Spread.of(zooKeeper(scenario).values(Backend.MORTISE, measure)).median();
+    }
+
+    private static List<String> scenarios(Report.OfBackend report) {
+        return report.results().stream().map(Result::scenario).toList();
+    }
+
+    @Test
+    void everyScenarioRanOnEveryBackendThatCan() {
+        assertThat(reports.stream().map(Report.OfBackend::name)).containsExactly("memory", "zookeeper");
+        assertThat(scenarios(reports.get(0)))
+                .containsExactly("one-thread", "sixteen-locks", "contended", "crowd", "held");
+        assertThat(scenarios(reports.get(1)))
+                .isEqualTo(Scenarios.all().stream().map(Scenario::name).toList());
+    }
+
+    @Test
+    void everyCellIsThereAndPositive() {
+        for (Report.OfBackend report : reports) {
+            for (Result result : report.results()) {
+                assertThat(result.measures()).as(result.scenario()).isNotEmpty();
+                assertThat(result.contenders())
+                        .containsExactlyElementsOf(report.contenders().keySet());
+                for (String measure : result.measures()) {
+                    for (String contender : result.contenders()) {
+                        assertThat(result.values(contender, measure))
+                                .as("%s %s, %s, %s", report.name(), result.scenario(), contender, measure)
+                                .hasSize(1)
+                                .allMatch(Double::isFinite)
+                                .allMatch(value -> value > 0 || (value == 0 && MAY_BE_ZERO.contains(measure)));
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void everyGoalIsAboutAFigureThatWasMeasured() {
+        assertThat(reports.stream().mapToInt(report -> report.verdicts().size()).sum())
+                .isEqualTo(goals)
+                .isPositive();
+    }
+
+    @Test
+    void locksThatAreHeldCostOneSyncARenewalPeriodAndNoThread() {
+        assertThat(mortise("held", "work a renewal period")).isZero();
+        assertThat(mortise("held", "pings, syncs a period")).isLessThan(1.5);
+        assertThat(mortise("held", "threads more")).isLessThan(10);
+        assertThat(zooKeeper("held").requests(Backend.MORTISE)).containsKey("sync");
+        assertThat(Set.of("sync", "ping"))
+                .containsAll(zooKeeper("held").requests(Backend.MORTISE).keySet());
+    }
+
+    @Test
+    void aHandOffInACrowdCostsTwoRequestsAtMost() {
+        assertThat(mortise("crowd", "requests a hand-off")).isLessThanOrEqualTo(2);
+        assertThat(zooKeeper("crowd").requests(Backend.MORTISE))
+                .as("one by each waiter, one by the holder")
+                .containsEntry("delete", 201 / 200.0);
+    }
+
+    @Test
+    void theTableFitsTheScreen() {
+        assertThat(out.toString().lines().toList()).allMatch(line -> line.length() <= 100);
+        assertThat(out.toString()).contains("ZooKeeper 3.", "Curator 5.", "per hand-off, curator: delete 1.0");
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.report;
+
+import io.mortise.lock.benchmark.scenario.Figures;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.DoubleStream;
+
+/** Results as if they had been measured. */
+final class Samples {
+    private Samples() {}
+
+    static Figures figures(double speed, double requests) {
+        Map<String, Double> values = new LinkedHashMap<>();
+        values.put("cycles/s", speed);
+        values.put("requests a cycle", requests);
+        return new Figures(values, Map.of("delete", 1.0, "create2", requests), "cycle");
+    }
+
+    static List<Figures> rounds(double requests, double... speeds) {
+        return DoubleStream.of(speeds)
+                .mapToObj(speed -> figures(speed, requests))
+                .toList();
+    }
+
+    static Result result() {
+        Map<String, List<Figures>> rounds = new LinkedHashMap<>();
+        rounds.put("mortise", rounds(0, 30_000, 10_000, 20_000));
+        rounds.put("raw", rounds(0, 250_000, 100_000, 200_000));
+        rounds.put("peer", rounds(2.5, 10_000, 10_000, 10_000));
+        return new Result("store", "one-thread", "as tests have it", rounds);
+    }
+}
