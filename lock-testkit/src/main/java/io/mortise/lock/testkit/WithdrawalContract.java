@@ -4,6 +4,7 @@ package io.mortise.lock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -29,8 +30,13 @@ interface WithdrawalContract extends Contract {
         LockClient waiter = bench().client();
         Lease held = holder.named("x").acquire();
         for (int i = 0; i < 10; i++) {
-            assertThat(face.tryAcquire(waiter.named("x"), Duration.ofMillis(100)))
-                    .isEmpty();
+            try {
+                assertThat(face.tryAcquire(waiter.named("x"), Duration.ofMillis(100)))
+                        .isEmpty();
+            } catch (BackendUnavailableException e) {
+                // S15: what a loaded machine has not answered in so short a time is not called busy. It leaves nothing
+                // either.
+            }
         }
         held.close();
         bench().assertFree(holder, "x");
