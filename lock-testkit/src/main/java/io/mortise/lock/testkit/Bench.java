@@ -177,12 +177,12 @@ public final class Bench implements AutoCloseable {
 
     /** The store's own count, or the test is aborted. */
     long requests(String rule) {
-        return backend.requests().orElseThrow(() -> notVerified(rule, "BackendUnderTest.requests is not implemented"));
+        return backend.requests().orElseThrow(() -> notVerified(rule, "BackendUnderTest.requests tells no number"));
     }
 
     /** Its URL, or the test is aborted. */
     String url(String rule) {
-        return backend.url().orElseThrow(() -> notVerified(rule, "BackendUnderTest.url is not implemented"));
+        return backend.url().orElseThrow(() -> notVerified(rule, "BackendUnderTest.url tells none"));
     }
 
     /** A new client by URL, as another process would have. */

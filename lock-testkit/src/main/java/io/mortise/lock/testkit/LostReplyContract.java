@@ -128,7 +128,7 @@ interface LostReplyContract extends Contract {
         LockClient other = bench().client();
         Duration roundTrip = Duration.ofMillis(10);
         bench().nemesis().delay(client, roundTrip.dividedBy(2), "S08 for each reply of a cycle");
-        for (int position = 0; position < 7; position++) {
+        for (int position = 0; position < 6; position++) {
             Face face = position % 2 == 0 ? Face.SYNC : Face.ASYNC;
             Lease before = other.named("x").tryAcquire(Bench.LONG).orElseThrow();
             long start = System.nanoTime();

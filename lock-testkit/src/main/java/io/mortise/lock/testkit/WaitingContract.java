@@ -24,7 +24,7 @@ interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S09_aBoundedWaitEndsAtItsBound(Face face) throws Exception {
-        Duration maxWait = Duration.ofMillis(200);
+        Duration maxWait = Duration.ofMillis(400);
         try (Lease held = bench().client().named("x").acquire()) {
             DistributedLock lock = bench().client().named("x");
             Timing.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
