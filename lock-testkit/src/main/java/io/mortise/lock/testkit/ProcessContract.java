@@ -36,7 +36,7 @@ interface ProcessContract extends Contract {
             boolean fenced = other.capabilities().contains(Capability.FENCING);
             assertThat(Face.result(late)).as("S03: the late write is accepted").isEqualTo(!fenced);
             assertThat(Face.result(frozen.look("x"))).as("S02: the first look").isFalse();
-            Bench.eventually("S07: it is told", Bench.PROMPT, () -> history.has(Event.Told.class, "frozen"));
+            Bench.eventually("S07: it is told", Bench.LONG, () -> history.has(Event.Told.class, "frozen"));
             assertThat(Face.result(frozen.release("x"))).as("S05").isEqualTo(ReleaseOutcome.LOST);
             assertThat(next.look()).as("the successor's lease").isTrue();
             assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -73,6 +73,7 @@ interface ProcessContract extends Contract {
         try (HolderProcess killed = history.process("killed", "S12 for a killed process")) {
             RecordedLease held = history.lock("holder", holder, "x").acquire();
             CompletableFuture<String> never = killed.acquire("x");
+            Bench.eventually("it asks", Bench.LONG, () -> history.has(Event.Asked.class, "killed"));
             Bench.awaitWaiters(holder, "x", 1);
             Future<RecordedLease> waiting = bench().start(history.lock("behind", behind, "x")::acquire);
             Bench.awaitWaiters(holder, "x", 2);

@@ -16,8 +16,8 @@ import java.time.Duration;
  * @param overshootWithin the longest that a wait may go on after its limit (S9)
  */
 public record Bounds(Duration handOffWithin, Duration takeoverWithin, Duration noticeWithin, Duration overshootWithin) {
-    /** 3 s for a hand-off, 2 s for a notice and for an overshoot: what a loaded machine may take. */
+    /** 5 s for a hand-off, 2 s for a notice and for an overshoot: what a loaded machine may take. */
     public static Bounds takeoverWithin(Duration takeoverWithin) {
-        return new Bounds(Duration.ofSeconds(3), takeoverWithin, Duration.ofSeconds(2), Duration.ofSeconds(2));
+        return new Bounds(Duration.ofSeconds(5), takeoverWithin, Duration.ofSeconds(2), Duration.ofSeconds(2));
     }
 }

@@ -51,7 +51,7 @@ final class HolderPipe {
         long id = commandIds.incrementAndGet();
         CompletableFuture<String> answer = new CompletableFuture<>();
         commands.put(id, answer);
-        ended.thenRun(() -> answer.completeExceptionally(gone()));
+        ended.thenRun(() -> answer.completeExceptionally(gone())); // if it had ended before
         ready.thenRun(() -> send(id + " " + command));
         return answer;
     }
@@ -75,6 +75,7 @@ final class HolderPipe {
             }
         } catch (IllegalStateException | InterruptedException e) {
             ready.completeExceptionally(gone());
+            commands.values().forEach(command -> command.completeExceptionally(gone()));
             ended.complete(null);
         }
     }

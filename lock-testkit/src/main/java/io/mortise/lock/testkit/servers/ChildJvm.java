@@ -111,9 +111,11 @@ public final class ChildJvm implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Stops the process in its tracks (SIGSTOP); its sockets stay open. Effective when this returns. */
+    /** Stops the process in its tracks (SIGSTOP); its sockets stay open. All its threads stand still when this returns. */
     public void pause() {
         signal("STOP");
+        Await.until(
+                name + " stands still", KILL_LIMIT, () -> !process.isAlive() || ProcessState.isStopped(process.pid()));
     }
 
     /** Lets a paused process go on (SIGCONT). */

@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /** On a store in the child's own memory: what is tested here is the pipe. */
 class HolderProcessTest {
+    private static final Bounds BOUNDS = Bounds.takeoverWithin(Duration.ofSeconds(30));
+
     private final History history = new History();
     private final FencedResource resource = new FencedResource(history);
 
@@ -46,8 +48,7 @@ class HolderProcessTest {
                 assertThat(event.at().latest()).isGreaterThanOrEqualTo(before);
                 assertThat(event.at().earliest()).isLessThanOrEqualTo(after);
             });
-            assertThat(new HistoryChecker(Story.BOUNDS).check(history).violations())
-                    .isEmpty();
+            assertThat(new HistoryChecker(BOUNDS).check(history).violations()).isEmpty();
         }
     }
 
@@ -60,7 +61,7 @@ class HolderProcessTest {
             assertThat(leases).isNotDone();
             process.stop();
             int count = get(leases);
-            Report report = new HistoryChecker(Story.BOUNDS).check(history);
+            Report report = new HistoryChecker(BOUNDS).check(history);
             assertThat(report.grants()).isEqualTo(count).isPositive();
             assertThat(report.violations()).isEmpty();
         }
@@ -94,8 +95,7 @@ class HolderProcessTest {
             process.kill();
             assertThatThrownBy(() -> get(never)).hasMessageContaining("p 1 has ended");
             assertThatThrownBy(() -> get(process.look("x"))).hasMessageContaining("p 1 has ended");
-            assertThat(new HistoryChecker(Story.BOUNDS).check(history).violations())
-                    .isEmpty();
+            assertThat(new HistoryChecker(BOUNDS).check(history).violations()).isEmpty();
         }
     }
 

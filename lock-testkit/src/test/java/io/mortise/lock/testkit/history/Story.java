@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.history.Event.Disturbed;
 import java.time.Duration;
@@ -21,6 +23,15 @@ final class Story {
 
     Report check() {
         return new HistoryChecker(BOUNDS).check(events);
+    }
+
+    void isGood() {
+        assertThat(check().violations()).isEmpty();
+    }
+
+    /** These rules, and no other. */
+    void breaks(String... rules) {
+        assertThat(check().violations()).extracting(Violation::rule).containsOnly(rules);
     }
 
     /** One call of a process, from here on. */

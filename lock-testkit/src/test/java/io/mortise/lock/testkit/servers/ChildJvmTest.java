@@ -64,6 +64,25 @@ class ChildJvmTest {
         }
     }
 
+    /** Also where the machine is so busy that the signal takes a while. */
+    @Test
+    void pause_isInEffectWhenItReturns() {
+        try (ChildJvm child = echo()) {
+            for (int i = 0; i < 50; i++) {
+                child.pause();
+                assertThat(ProcessState.isStopped(child.pid()))
+                        .as("pause %s", i)
+                        .isTrue();
+                child.resume();
+                child.writeLine("one");
+                assertThat(child.nextLine(LIMIT)).isEqualTo("echo one");
+                assertThat(ProcessState.isStopped(child.pid()))
+                        .as("resume %s", i)
+                        .isFalse();
+            }
+        }
+    }
+
     @Test
     void kill_endsIt_evenPaused() {
         try (ChildJvm child = echo()) {
