@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
@@ -99,6 +100,23 @@ class ZooKeeperDeepQueueTest {
         next.get(10, TimeUnit.SECONDS).close();
         // The second one's first list showed both ahead, and their ends were told: it was its last.
         assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("delete", 3L));
+    }
+
+    /** In one transaction, so that no list can come in between. */
+    @Test
+    void S01_bothAheadGoneAtOnceIsNoGrantWhileTheHolderIsThere() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            Queue queue = queue("both" + i);
+            Map<String, Long> before = server.requests();
+            operator.multi(List.of(Op.delete(queue.line.get(TWO_AHEAD), -1), Op.delete(queue.line.get(AHEAD), -1)));
+            Await.until(
+                    "the waiter has listed and watches the holder",
+                    ZkTests.SOON,
+                    () -> ZkTests.sent(server, before).containsKey("getData"));
+            assertThat(queue.waiter).isNotDone();
+            operator.delete(queue.line.get(HOLDER), -1);
+            queue.waiter.get(2, TimeUnit.SECONDS).close();
+        }
     }
 
     /** A list on the way of each hand-off would make it two round trips. */
