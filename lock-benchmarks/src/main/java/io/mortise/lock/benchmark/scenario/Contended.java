@@ -44,6 +44,7 @@ final class Contended implements Scenario {
         Loop.Total total = Loop.run(trial, trial.effort().measured(), loops);
         Map<String, Double> values = Figures.inOrder();
         values.put("hand-offs/s", total.handOffsPerSecond());
+        values.put("CPU of a cycle, ms", total.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", total.millisAt(99));
         return Figures.of(values);
     }

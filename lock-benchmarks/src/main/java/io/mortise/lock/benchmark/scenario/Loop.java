@@ -37,14 +37,19 @@ final class Loop {
      *
      * @param handOffs how often a lock went from one client to another
      * @param seconds from the start of the first to the end of the last
+     * @param cpuNanos that this process used meanwhile; the server, where it is one of ours, is part of it
      */
-    record Total(long cycles, long handOffs, double seconds, Histogram nanos) {
+    record Total(long cycles, long handOffs, double seconds, long cpuNanos, Histogram nanos) {
         double cyclesPerSecond() {
             return cycles / seconds;
         }
 
         double handOffsPerSecond() {
             return handOffs / seconds;
+        }
+
+        double cpuMillisOfACycle() {
+            return cpuNanos / 1e6 / cycles;
         }
 
         double millisAt(double percentile) {
@@ -57,14 +62,23 @@ final class Loop {
         try (Workers workers = new Workers(trial.toString(), loops.size())) {
             workers.together(each(loops, Loop::first), GRACE);
             long before = handOffs(loops);
+            long cpu = cpuNanos();
             long start = System.nanoTime();
             long until = start + measured.toNanos();
             Histogram nanos = new Histogram(DIGITS);
             workers.together(each(loops, loop -> loop.cycles(until)), measured.plus(GRACE))
                     .forEach(nanos::add);
             double seconds = (System.nanoTime() - start) / 1e9;
-            return new Total(nanos.getTotalCount(), handOffs(loops) - before, seconds, nanos);
+            return new Total(nanos.getTotalCount(), handOffs(loops) - before, seconds, cpuNanos() - cpu, nanos);
         }
+    }
+
+    private static long cpuNanos() {
+        return ProcessHandle.current()
+                .info()
+                .totalCpuDuration()
+                .orElse(Duration.ZERO)
+                .toNanos();
     }
 
     private static long handOffs(List<Loop> loops) {

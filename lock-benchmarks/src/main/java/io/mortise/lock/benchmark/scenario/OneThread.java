@@ -41,6 +41,7 @@ final class OneThread implements Scenario {
         Map<String, Double> values = Figures.inOrder();
         values.put("cycles/s", awaited.cyclesPerSecond());
         values.put("cycles/s, async release", async.cyclesPerSecond());
+        values.put("CPU of a cycle, ms", awaited.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", awaited.millisAt(99));
         return Figures.of(values);
     }

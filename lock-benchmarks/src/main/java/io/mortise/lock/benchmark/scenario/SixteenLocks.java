@@ -31,6 +31,7 @@ final class SixteenLocks implements Scenario {
         Loop.Total total = Loop.run(trial, trial.effort().measured(), loops);
         Map<String, Double> values = Figures.inOrder();
         values.put("cycles/s", total.cyclesPerSecond());
+        values.put("CPU of a cycle, ms", total.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", total.millisAt(99));
         return Figures.of(values);
     }
