@@ -18,21 +18,23 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /** Every scenario on every backend, as short as it gets. Nothing here depends on how fast anything is. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS) // one run for all tests
 class SmokeTest {
     /** Where none is the best figure, or what a coarse clock shows. */
     private static final Set<String> MAY_BE_ZERO =
             Set.of("work a renewal period", "pings, syncs a period", "threads more", "CPU of a cycle, ms");
 
-    private static final List<Report.OfBackend> reports = new ArrayList<>();
-    private static final StringWriter out = new StringWriter();
-    private static int goals;
+    private final List<Report.OfBackend> reports = new ArrayList<>();
+    private final StringWriter out = new StringWriter();
+    private int goals;
 
     @BeforeAll
     @Timeout(value = 5, unit = TimeUnit.MINUTES) // seconds, unless the machine is very busy
-    static void runAll() throws Exception {
+    void runAll() throws Exception {
         Output output = new Output(new PrintWriter(out));
         Plan.Listener listener = new Plan.Listener() {
             @Override
@@ -50,14 +52,14 @@ class SmokeTest {
                 new Plan(Backends.all(), Scenarios.all()).run(new Runner(BenchmarkCommand.SMOKE, 0, 1), listener));
     }
 
-    private static Result zooKeeper(String scenario) {
+    private Result zooKeeper(String scenario) {
         return reports.get(1).results().stream()
                 .filter(result -> result.scenario().equals(scenario))
                 .findFirst()
                 .orElseThrow();
     }
 
-    private static double mortise(String scenario, String measure) {
+    private double mortise(String scenario, String measure) {
         return Spread.of(zooKeeper(scenario).values(Backend.MORTISE, measure)).median();
     }
 

@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -25,7 +26,7 @@ final class HeldLocks implements Scenario {
 
     @Override
     public String description() {
-        return String.format("one client takes %,d locks and holds them for some renewal periods", LOCKS);
+        return String.format(Locale.ROOT, "one client takes %,d locks (smoke: %d) and holds them", LOCKS, FEW_LOCKS);
     }
 
     @Override

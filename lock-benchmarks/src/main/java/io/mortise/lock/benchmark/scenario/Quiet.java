@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
 final class Quiet {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final long PAUSE_NANOS = 2_000_000;
-    private static final int LATE_TIMES = 10;
+    private static final int LATE_TIMES = 5;
 
     private Quiet() {}
 
