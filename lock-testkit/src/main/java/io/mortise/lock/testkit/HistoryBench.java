@@ -125,6 +125,17 @@ final class HistoryBench {
         }
     }
 
+    /** Somebody is granted a lock that a silent one holds. */
+    void awaitNextGrant(Duration within) throws Exception {
+        long since = history.now();
+        Bench.eventually(
+                "the next is granted",
+                within,
+                () -> history.events().stream()
+                        .anyMatch(event ->
+                                event instanceof Event.Granted && event.at().earliest() > since));
+    }
+
     void elapses(Duration time) throws Exception {
         long start = System.nanoTime();
         Bench.eventually("time passes", Bench.LONG, () -> Timing.since(start).compareTo(time) > 0);

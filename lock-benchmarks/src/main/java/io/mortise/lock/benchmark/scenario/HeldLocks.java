@@ -17,7 +17,7 @@ final class HeldLocks implements Scenario {
     private static final int FEW_LOCKS = 200;
     private static final double PERIODS = 2;
     private static final double FEW_PERIODS = 1.5;
-    private static final Duration AT_REST = Duration.ofMillis(100);
+    private static final Duration AT_REST = Duration.ofMillis(300); // a new grant may be looked after a little later
 
     @Override
     public String name() {
