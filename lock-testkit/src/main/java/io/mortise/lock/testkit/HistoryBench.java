@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
 /** What a test needs that writes a history and has it judged. */
 final class HistoryBench {
     /** So many leases from now on are progress. */
-    private static final int PROGRESS = 10;
+    private static final int PROGRESS = 5;
 
     /** More than in a cycle without keeping. */
     private static final long LOOKS_OF_A_KEEPER = 4;

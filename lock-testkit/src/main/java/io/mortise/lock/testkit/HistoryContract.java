@@ -73,13 +73,13 @@ interface HistoryContract extends Contract {
             working.add(steady.work("x", THREADS, seed + 2));
             Future<?> ended = killed.work("x", THREADS, seed + 3);
             history.awaitProgress(List.of("frozen", "killed", "steady", "here"));
-            killed.kill();
+            Face.result(frozen.keep(true));
+            history.awaitKeeper("frozen");
+            killed.kill(); // a waiter then: the freeze that follows runs out at the same time as its session
             assertThat(ended).as("the work of the killed one").isDone();
             try (HolderProcess restarted = history.process("restarted", rule)) {
                 restarted.awaitReady();
                 working.add(restarted.work("x", THREADS, seed + 4));
-                Face.result(frozen.keep(true));
-                history.awaitKeeper("frozen");
                 frozen.pause();
                 history.awaitNextGrant(bench().backend().takeoverWithin());
                 frozen.resume();
