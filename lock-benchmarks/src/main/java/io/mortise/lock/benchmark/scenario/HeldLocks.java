@@ -67,9 +67,10 @@ final class HeldLocks implements Scenario {
         Map<String, Double> values = Figures.inOrder();
         values.put("locks taken/s", taken);
         if (trial.backend().isRemote()) {
-            long work = Trial.sum(trial.work(sent));
-            values.put("work a renewal period", work / periods);
-            values.put("pings, syncs a period", (Trial.sum(sent) - work) / periods);
+            values.put("work a renewal period", Trial.sum(trial.work(sent)) / periods);
+            for (String kind : trial.backend().keepAlive()) {
+                values.put(kind + " a renewal period", sent.getOrDefault(kind, 0L) / periods);
+            }
         }
         values.put("threads more", (double) threads);
         return new Figures(values, Figures.per(periods, sent), "renewal period");
