@@ -184,6 +184,7 @@ class ZooKeeperDeepQueueTest {
             }
         }
         proxy.heal();
+        client.named("connected").acquire().close(); // ZooKeeper's client may take two seconds to come back
         for (int i = 0; i < queues.size(); i++) {
             check(queues.get(i), orders.get(i % orders.size()), 1 + i / orders.size(), true);
         }
