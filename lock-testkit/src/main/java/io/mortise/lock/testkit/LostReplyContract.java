@@ -32,8 +32,8 @@ interface LostReplyContract extends Contract {
         LockClient other = bench().client();
         for (int i = 0; i < 2; i++) {
             bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
-            Lease lease = face.tryAcquire(client.named("x", bench().shortLease(client)), Bench.LONG)
-                    .orElseThrow();
+            // A lease that outlasts the wait: expiry must not be what clears the way.
+            Lease lease = face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow();
             Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
             Bench.awaitWaiters(other, "x", 1);
             assertThat(waiting.isDone() && lease.isHeld())
