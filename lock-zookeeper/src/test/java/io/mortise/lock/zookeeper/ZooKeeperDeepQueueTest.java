@@ -28,6 +28,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ZooKeeperDeepQueueTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
+    /** Below the fallback timer's five seconds, which would hide a lost wake-up; a slow disk may take two. */
+    private static final Duration WOKEN = Duration.ofSeconds(4);
+
     /** Who stands in line: three ahead of the waiter, and the waiter itself. */
     private static final int HOLDER = 0;
 
@@ -115,7 +118,7 @@ class ZooKeeperDeepQueueTest {
                     () -> ZkTests.sent(server, before).containsKey("getData"));
             assertThat(queue.waiter).isNotDone();
             operator.delete(queue.line.get(HOLDER), -1);
-            queue.waiter.get(2, TimeUnit.SECONDS).close();
+            queue.waiter.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS).close();
         }
     }
 
@@ -220,8 +223,7 @@ class ZooKeeperDeepQueueTest {
         for (int at = HOLDER; at < OWN; at++) {
             operator.delete(queue.line.get(at), -1);
         }
-        // Well below the fallback timer, which would hide a lost wake-up.
-        behind.get(2, TimeUnit.SECONDS).close();
+        behind.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS).close();
     }
 
     /** Three nodes of the operator's, and behind them a waiter whose watches stand. */
@@ -244,7 +246,7 @@ class ZooKeeperDeepQueueTest {
         while (true) {
             boolean first = left.isEmpty() || left.equals(List.of(OWN));
             if (first) {
-                Lease lease = queue.waiter.get(2, TimeUnit.SECONDS);
+                Lease lease = queue.waiter.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS);
                 assertThat(ZkTests.line(operator, queue.lock))
                         .containsExactly(ZkTests.guard(lease).node());
                 lease.close();
