@@ -54,10 +54,7 @@ final class HistoryBench {
 
     /** Starts a process, which need not be up when this returns; aborts the test if the backend has no URL. */
     HolderProcess process(String name, String rule) {
-        String url = bench.backend()
-                .url()
-                .orElseThrow(() -> Bench.notVerified(rule, "BackendUnderTest.url() is not implemented"));
-        return HolderProcess.start(name, url, bench.backend().lease(), history, resource);
+        return HolderProcess.start(name, bench.url(rule), bench.backend().lease(), history, resource);
     }
 
     /** A lock of a client of this JVM, with short leases, recorded under this name. */
@@ -137,8 +134,7 @@ final class HistoryBench {
     }
 
     void elapses(Duration time) throws Exception {
-        long start = System.nanoTime();
-        Bench.eventually("time passes", Bench.LONG, () -> Timing.since(start).compareTo(time) > 0);
+        Bench.eventually("time passes", Bench.LONG, Bench.timePasses(time));
     }
 
     boolean has(Class<? extends Event> kind, String process) {

@@ -76,31 +76,4 @@ class MemoryConformanceTest extends LockConformance {
             return Objects.requireNonNull(lines.get(client));
         }
     }
-
-    private record MemoryLine(MemoryFaults faults) implements Line {
-        @Override
-        public void blackHole() {
-            faults.freeze();
-        }
-
-        @Override
-        public void cut() {
-            faults.refuse();
-        }
-
-        @Override
-        public void dropNextReply() {
-            faults.dropNextReply();
-        }
-
-        @Override
-        public void delay(Duration oneWay) {
-            faults.delayReplies(oneWay.multipliedBy(2));
-        }
-
-        @Override
-        public void heal() {
-            faults.heal();
-        }
-    }
 }

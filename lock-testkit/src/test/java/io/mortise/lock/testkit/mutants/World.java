@@ -10,6 +10,7 @@ import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.Waiter;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.Faults;
+import io.mortise.lock.testkit.MemoryLine;
 import io.mortise.lock.testkit.servers.Line;
 import java.time.Duration;
 import java.util.List;
@@ -69,33 +70,7 @@ final class World implements BackendUnderTest, Faults {
 
     @Override
     public Line line(LockClient client) {
-        MemoryFaults faults = Objects.requireNonNull(lines.get(client));
-        return new Line() {
-            @Override
-            public void blackHole() {
-                faults.freeze();
-            }
-
-            @Override
-            public void cut() {
-                faults.refuse();
-            }
-
-            @Override
-            public void dropNextReply() {
-                faults.dropNextReply();
-            }
-
-            @Override
-            public void delay(Duration oneWay) {
-                faults.delayReplies(oneWay.multipliedBy(2));
-            }
-
-            @Override
-            public void heal() {
-                faults.heal();
-            }
-        };
+        return new MemoryLine(Objects.requireNonNull(lines.get(client)));
     }
 
     @Override
