@@ -9,7 +9,8 @@ import java.util.concurrent.CompletionStage;
 /**
  * The small door: three verbs of a store that knows compare-and-set, each one asynchronous request. {@link LeaseStoreBackend}
  * makes a backend of it. Thread-safe. A stage that fails means unknown, unless it fails with
- * {@link io.mortise.lock.BackendRefusedException}; the core gives each a deadline of one request timeout.
+ * {@link io.mortise.lock.BackendRefusedException}; the core gives each a deadline of one request timeout. Whoever makes one
+ * contacts the store first: a client for a store that does not answer is not opened (S15).
  */
 public interface LeaseStore extends AutoCloseable {
     /**

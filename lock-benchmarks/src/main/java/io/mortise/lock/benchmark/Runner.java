@@ -52,10 +52,13 @@ final class Runner {
         }
     }
 
-    /** Who is first in one round is last in the next. */
+    /** Who is first in one round is last in the next, and nobody always comes after the same one. */
     static <T> List<T> turns(List<T> all, int round) {
         List<T> turns = new ArrayList<>(all);
-        Collections.rotate(turns, -(round % all.size()));
+        Collections.rotate(turns, -(round / 2 % all.size()));
+        if (round % 2 == 1) {
+            Collections.reverse(turns);
+        }
         return turns;
     }
 }

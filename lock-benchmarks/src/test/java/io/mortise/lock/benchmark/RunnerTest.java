@@ -42,10 +42,10 @@ class RunnerTest {
 
         Result result = new Runner(new Effort(Duration.ofMillis(1), true), 1, 3).run(backend, counting);
 
-        assertThat(order).containsExactly("a", "b", "c", "b", "c", "a", "c", "a", "b", "a", "b", "c");
+        assertThat(order).containsExactly("a", "b", "c", "c", "b", "a", "b", "c", "a", "a", "c", "b");
         assertThat(result.contenders()).containsExactly("a", "b", "c");
         assertThat(result.values("a", "trials before"))
                 .as("without the warm-up")
-                .containsExactly(5.0, 7.0, 9.0);
+                .containsExactly(5.0, 8.0, 9.0);
     }
 }

@@ -83,7 +83,10 @@ public interface BackendUnderTest extends AutoCloseable {
         return OptionalLong.empty();
     }
 
-    /** Whether a thread belongs to a server that runs inside this JVM, so that it is no leak of the client's (S16). */
+    /**
+     * Whether a thread is no leak of the client's (S16): it belongs to a server that runs inside this JVM, or a driver keeps one
+     * for all its clients.
+     */
     default boolean isServerThread(Thread thread) {
         return false;
     }

@@ -38,6 +38,9 @@ public final class Bench implements AutoCloseable {
     /** What a rule that says "at once" or 50 ms may take on a slow machine. */
     static final Duration PROMPT = Duration.ofSeconds(1);
 
+    /** For a waiter to have asked where nobody can see it wait. */
+    private static final Duration TO_HAVE_ASKED = Duration.ofMillis(150);
+
     static final String THREAD_NAME = "conformance-";
 
     private final BackendUnderTest backend;
@@ -206,10 +209,7 @@ public final class Bench implements AutoCloseable {
         lease.orElseThrow().close();
     }
 
-    /**
-     * Waits until the store shows so many waiters. Where it need not keep a queue there is nothing to wait for, and a test
-     * measures a little more than it means to.
-     */
+    /** Waits until the store shows so many waiters. Where it keeps no queue they get a moment to have asked, at least. */
     static void awaitWaiters(LockClient client, String name, int count) throws Exception {
         if (client.admin().isPresent() && client.capabilities().contains(Capability.FAIR)) {
             LockAdmin admin = client.admin().orElseThrow();
@@ -217,6 +217,8 @@ public final class Bench implements AutoCloseable {
                     count + " waiters are seen",
                     LONG,
                     () -> status(admin, name).waiters().size() >= count);
+        } else {
+            eventually("a moment passes", LONG, timePasses(TO_HAVE_ASKED));
         }
     }
 
@@ -255,9 +257,18 @@ public final class Bench implements AutoCloseable {
 
     @Override
     public void close() {
-        nemesis.close();
-        clients.forEach(LockClient::close);
-        threads.shutdownNow();
-        backend.close();
+        boolean interrupted = Thread.interrupted(); // by a test that failed: it must not fail what ends the faults
+        try (backend) {
+            try (nemesis) {
+                threads.shutdown(); // whoever still waits fails when its client closes, or by the interrupt
+            } finally {
+                clients.forEach(LockClient::close); // which never throws (S16)
+                threads.shutdownNow();
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

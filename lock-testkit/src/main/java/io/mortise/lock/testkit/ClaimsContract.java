@@ -37,8 +37,7 @@ interface ClaimsContract extends Contract {
             case FENCING -> this::fencing;
             case FAIR -> this::inOrder;
             case PUSH -> this::pushed;
-            case CRASH_RELEASE ->
-                (any, claimed) -> Bench.onlyIf(any, capability); // SilenceContract proves it: it lasts a lease
+            case CRASH_RELEASE -> this::crashReleased;
             case PER_LOCK_LEASE -> this::leasePerLock;
             case HOLDER_INFO -> this::holderInfo;
             case LIST -> this::list;
@@ -114,6 +113,16 @@ interface ClaimsContract extends Contract {
         held.close();
         Face.result(waiting).close();
         assertThat(Timing.since(start)).as("from release to grant").isLessThan(Bench.PROMPT);
+    }
+
+    private void crashReleased(LockClient client, boolean claimed) throws Exception {
+        Bench.onlyIf(client, Capability.CRASH_RELEASE); // without it there is no saying when
+        LockClient other = bench().client();
+        client.named("x", bench().shortLease(client)).acquire();
+        bench().nemesis().silence(client, "CRASH_RELEASE");
+        assertThat(other.named("x").tryAcquire(bench().backend().takeoverWithin()))
+                .as("the lock of a client that fell silent")
+                .hasValueSatisfying(Lease::close);
     }
 
     private void leasePerLock(LockClient client, boolean claimed) throws InterruptedException {

@@ -41,7 +41,7 @@ public interface Faults {
 
     /**
      * Stops the server; it keeps its data. Clients lose their connections, and {@link BackendUnderTest#open} fails until it is
-     * started again.
+     * started again. Of no use without {@link #startServer}.
      */
     default void stopServer() {
         throw new UnsupportedOperationException("Faults.stopServer is not implemented");

@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
 /** What a test needs that writes a history and has it judged. */
 final class HistoryBench {
     /** So many leases from now on are progress. */
-    private static final int PROGRESS = 10;
+    private static final int PROGRESS = 5;
 
     /** More than in a cycle without keeping. */
     private static final long LOOKS_OF_A_KEEPER = 4;
@@ -123,6 +123,17 @@ final class HistoryBench {
         for (String process : processes) {
             Bench.eventually("progress of " + process, Bench.LONG, () -> grants(process, since) >= PROGRESS);
         }
+    }
+
+    /** Somebody is granted a lock that a silent one holds. */
+    void awaitNextGrant(Duration within) throws Exception {
+        long since = history.now();
+        Bench.eventually(
+                "the next is granted",
+                within,
+                () -> history.events().stream()
+                        .anyMatch(event ->
+                                event instanceof Event.Granted && event.at().earliest() > since));
     }
 
     void elapses(Duration time) throws Exception {

@@ -32,7 +32,8 @@ interface LostReplyContract extends Contract {
         LockClient other = bench().client();
         for (int i = 0; i < 2; i++) {
             bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
-            Lease lease = face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow();
+            Lease lease = face.tryAcquire(client.named("x", bench().shortLease(client)), Bench.LONG)
+                    .orElseThrow();
             Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
             Bench.awaitWaiters(other, "x", 1);
             assertThat(waiting.isDone() && lease.isHeld())
@@ -54,7 +55,7 @@ interface LostReplyContract extends Contract {
         LockClient client = bench().client(NOTICES_SOON);
         LockClient other = bench().client();
         bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
-        Future<Lease> acquiring = bench().start(() -> face.acquire(client.named("x")));
+        Future<Lease> acquiring = bench().start(() -> face.acquire(client.named("x", bench().shortLease(client))));
         CompletableFuture<ReleaseOutcome> behind =
                 other.named("x").acquireAsync().thenCompose(Lease::releaseAsync);
         Lease lease = Face.result(acquiring);
@@ -73,12 +74,12 @@ interface LostReplyContract extends Contract {
         AtomicInteger round = new AtomicInteger();
         Timing.overshoot("until nothing is left", bench().backend().lease().plus(healthy), healthy, () -> {
             Face face = round.getAndIncrement() % 2 == 0 ? Face.SYNC : Face.ASYNC;
-            client.named("y").tryRun(Bench.LONG, Lease::ensureHeld); // connected again
+            client.named("y", bench().shortLease(client)).tryRun(Bench.LONG, Lease::ensureHeld); // connected again
             bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
             long start = System.nanoTime();
             Optional<Lease> lease = Optional.empty();
             try {
-                lease = face.tryAcquire(client.named("x"), maxWait);
+                lease = face.tryAcquire(client.named("x", bench().shortLease(client)), maxWait);
                 assertThat(lease).as("S15: no answer is not busy").isPresent();
             } catch (BackendUnavailableException e) {
                 assertThat(Timing.since(start)).as("S09").isLessThan(maxWait.plus(Bench.PROMPT));
@@ -102,7 +103,8 @@ interface LostReplyContract extends Contract {
         LockClient other = bench().client();
         LockClient third = bench().client();
         for (int i = 0; i < 2; i++) {
-            Lease lease = face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow();
+            Lease lease = face.tryAcquire(client.named("x", bench().shortLease(client)), Bench.LONG)
+                    .orElseThrow();
             bench().nemesis().dropNextReply(client, "S05, S08 when the reply to a release is lost");
             long start = System.nanoTime();
             ReleaseOutcome outcome = face.release(lease);
@@ -133,7 +135,7 @@ interface LostReplyContract extends Contract {
             Lease before = other.named("x").tryAcquire(Bench.LONG).orElseThrow();
             long start = System.nanoTime();
             Future<Lease> cycle = bench().start(() -> {
-                Lease lease = face.acquire(client.named("x"));
+                Lease lease = face.acquire(client.named("x", bench().shortLease(client)));
                 Bench.assertHonest(face.release(lease), lease);
                 return lease;
             });

@@ -4,7 +4,9 @@ package io.mortise.lock.testkit;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.servers.Line;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -51,8 +53,15 @@ final class Nemesis implements AutoCloseable {
     }
 
     void stopServer(String rule) {
-        need(rule, faults::stopServer);
-        stopped = true;
+        stopped = true; // also if it fails half-way
+        need(rule, () -> {
+            try {
+                faults.stopServer();
+            } catch (UnsupportedOperationException e) {
+                stopped = false;
+                throw e;
+            }
+        });
     }
 
     void startServer(String rule) {
@@ -95,14 +104,28 @@ final class Nemesis implements AutoCloseable {
 
     @Override
     public void close() {
+        List<RuntimeException> failures = new ArrayList<>();
+        if (stopped) {
+            attempt(faults::startServer, failures);
+        }
         for (Line line : harmed) {
-            line.heal();
+            attempt(line::heal, failures);
             if (delays) {
-                line.delay(Duration.ZERO);
+                attempt(() -> line.delay(Duration.ZERO), failures);
             }
         }
-        if (stopped) {
-            faults.startServer();
+        if (!failures.isEmpty()) {
+            throw failures.get(0);
+        }
+    }
+
+    /** What cannot be ended must not keep the rest from ending. */
+    private static void attempt(Runnable end, List<RuntimeException> failures) {
+        try {
+            end.run();
+        } catch (RuntimeException e) {
+            failures.forEach(e::addSuppressed);
+            failures.add(0, e);
         }
     }
 }

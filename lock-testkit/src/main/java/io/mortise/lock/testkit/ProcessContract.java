@@ -23,6 +23,7 @@ interface ProcessContract extends Contract {
         LockClient other = bench().client();
         Bench.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess frozen = history.process("frozen", "S02, S03, S07, S11 for a frozen process")) {
+            frozen.awaitReady();
             Face.result(frozen.acquire("x"));
             assertThat(Face.result(frozen.write("x"))).isTrue();
             assertThat(Face.result(frozen.look("x"))).as("before the freeze").isTrue();
@@ -53,6 +54,7 @@ interface ProcessContract extends Contract {
         LockClient other = bench().client();
         Bench.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess killed = history.process("killed", "S11 for a killed process")) {
+            killed.awaitReady();
             Face.result(killed.acquire("x"));
             Future<RecordedLease> waiting = bench().start(history.lock("here", other, "x")::acquire);
             Bench.awaitWaiters(other, "x", 1);
@@ -70,7 +72,9 @@ interface ProcessContract extends Contract {
         LockClient holder = bench().client();
         LockClient behind = bench().client();
         Bench.onlyIf(holder, Capability.CRASH_RELEASE);
+        Bench.onlyIf(holder, Capability.FAIR);
         try (HolderProcess killed = history.process("killed", "S12 for a killed process")) {
+            killed.awaitReady();
             RecordedLease held = history.lock("holder", holder, "x").acquire();
             CompletableFuture<String> never = killed.acquire("x");
             Bench.eventually("it asks", Bench.LONG, () -> history.has(Event.Asked.class, "killed"));

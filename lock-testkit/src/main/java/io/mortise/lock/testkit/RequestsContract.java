@@ -30,7 +30,10 @@ interface RequestsContract extends Contract {
                 lease.ensureHeld();
                 assertThat(lease.remaining()).isPositive();
             }
-            assertThat(requests("S02 on the wire") - before).as("requests").isZero();
+            // Not zero: a backend may still watch over its new grant.
+            assertThat(requests("S02 on the wire") - before)
+                    .as("requests of 10,000 looks")
+                    .isLessThanOrEqualTo(A_FEW);
         }
     }
 

@@ -145,9 +145,9 @@ interface SilenceContract extends Contract {
         LockClient client = bench().client(IMPATIENT.unavailableAfter(Duration.ofSeconds(1)));
         bench().nemesis().silence(client, "S15");
         long start = System.nanoTime();
-        assertThatThrownBy(() -> face.acquire(client.named("x")))
+        assertThatThrownBy(() -> face.acquire(client.named("asked-in-vain")))
                 .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContaining("x");
+                .hasMessageContaining("asked-in-vain");
         assertThat(Timing.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
     }
 

@@ -170,7 +170,8 @@ class ZooKeeperAmbiguityTest {
     @Test
     void S08_S10_interruptedWaiter() throws Exception {
         AtomicInteger moments = new AtomicInteger();
-        everyStep(Set.of("create2", "getChildren", "getData", "delete"), (client, proxy, lock, plan) -> {
+        // Whether it comes to a getData before the interrupt is a race, and S08_contendedAcquire breaks each of those.
+        everyStep(Set.of("create2", "getChildren", "delete"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
             CompletableFuture<Object> outcome = new CompletableFuture<>();

@@ -77,7 +77,10 @@ final class RawZooKeeper implements Contender {
                     queue,
                     false,
                     (rc, path, context, children) -> {
-                        if (rc != 0 || created.isCompletedExceptionally()) {
+                        if (created.isCompletedExceptionally()) {
+                            return; // who waits has heard of that already
+                        }
+                        if (rc != 0) {
                             fail(granted, rc, path);
                             return;
                         }

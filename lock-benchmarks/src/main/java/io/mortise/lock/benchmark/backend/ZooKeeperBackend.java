@@ -109,7 +109,7 @@ final class ZooKeeperBackend implements Backend {
                 Goal.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
                 Goal.atMost(2.0, "crowd", "requests a hand-off"),
                 Goal.atMost(0, "held", "work a renewal period"),
-                Goal.atMost(1, "held", "pings, syncs a period"),
+                Goal.atMost(1, "held", "sync a renewal period"),
                 Goal.atMost(10, "held", "threads more"),
                 Goal.atMost(1.5, "round-trips", "cycle, async release"),
                 Goal.atMost(2.0, "round-trips", "cycle, release awaited"),

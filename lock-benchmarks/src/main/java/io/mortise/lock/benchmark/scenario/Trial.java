@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 
@@ -46,9 +47,24 @@ public final class Trial implements AutoCloseable {
     public Figures run(Scenario scenario) throws Exception {
         try (Workers one = new Workers(name, 1)) {
             List<Callable<Figures>> turn = List.of(() -> scenario.run(this));
-            Figures figures = one.together(turn, effort.measured().plus(LIMIT)).get(0);
-            exclusions.values().forEach(exclusion -> exclusion.verify(name));
+            Figures figures;
+            try {
+                figures = one.together(turn, effort.measured().plus(LIMIT)).get(0);
+            } catch (Exception e) {
+                verifyExclusion(Optional.of(e)); // says more than what followed from it
+                throw e;
+            }
+            verifyExclusion(Optional.empty());
             return figures;
+        }
+    }
+
+    private void verifyExclusion(Optional<Exception> failure) {
+        try {
+            exclusions.values().forEach(exclusion -> exclusion.verify(name));
+        } catch (ExclusionViolated e) {
+            failure.ifPresent(e::addSuppressed);
+            throw e;
         }
     }
 
@@ -111,8 +127,16 @@ public final class Trial implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
+        Exception failure = null;
         for (Session session : sessions) {
-            session.close();
+            try {
+                session.close();
+            } catch (Exception e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 

@@ -16,8 +16,9 @@ import java.time.Duration;
  * @param overshootWithin the longest that a wait may go on after its limit (S9)
  */
 public record Bounds(Duration handOffWithin, Duration takeoverWithin, Duration noticeWithin, Duration overshootWithin) {
-    /** 5 s for a hand-off, 2 s for a notice and for an overshoot: what a loaded machine may take. */
+    /** 5 s for each of the others: what a machine may take that runs ten times as much as it can. */
     public static Bounds takeoverWithin(Duration takeoverWithin) {
-        return new Bounds(Duration.ofSeconds(5), takeoverWithin, Duration.ofSeconds(2), Duration.ofSeconds(2));
+        Duration starved = Duration.ofSeconds(5);
+        return new Bounds(starved, takeoverWithin, starved, starved);
     }
 }

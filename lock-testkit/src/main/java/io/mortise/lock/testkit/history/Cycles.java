@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
+import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LockException;
 import java.time.Duration;
 import java.util.Optional;
@@ -34,6 +35,7 @@ public final class Cycles {
      * @param keep while it holds, a lease is not released before it is lost: so that a fault meets a holder. The write comes
      *     after that, too late
      * @return how many leases it had
+     * @throws ClientClosedException if the client was closed meanwhile
      */
     public int until(BooleanSupplier end, BooleanSupplier keep) throws InterruptedException {
         int leases = 0;
@@ -44,6 +46,8 @@ public final class Cycles {
                     work(lease.get(), keep);
                     leases++;
                 }
+            } catch (ClientClosedException e) {
+                throw e;
             } catch (LockException e) {
                 LockSupport.parkNanos(LONG_HOLD_NANOS); // recorded; the store may be out of reach for longer
             }

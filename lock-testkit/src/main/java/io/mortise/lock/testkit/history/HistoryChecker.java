@@ -14,7 +14,7 @@ import java.util.Map;
  * <p>No false alarms: an event counts as before another only if it was so wherever in their {@linkplain Span spans} the two
  * happened, so a clock known only roughly hides faults shorter than its uncertainty, and invents none. What a rule does not
  * cover is not judged either: a holder that was frozen and overtaken is {@linkplain Report#wrongBeliefs() counted}, and only
- * an accepted write of it, or a later belief, is a violation. Histories in which somebody deletes grants in the store do
+ * a write of it that is accepted after one with a higher token, or a later belief, is a violation. Histories in which somebody deletes grants in the store do
  * not fit S1, and are not for this checker.
  *
  * <p>The history should have its end: each call has come back, or its process was killed. The time that it takes grows

@@ -47,9 +47,22 @@ final class HolderMain implements Recorder, Resource {
     public static void main(String[] args) throws InterruptedException {
         HolderMain main = new HolderMain(args[0], Duration.ofMillis(Long.parseLong(args[2])));
         StdinWatchdog.install(main::heard, () -> {});
-        main.client.complete(Locks.connect(args[1]));
+        LockClient connected = Locks.connect(args[1]);
+        main.warmUp(connected);
+        main.client.complete(connected);
         main.lines.say(HolderLines.READY);
         Thread.currentThread().join(); // the watchdog ends this JVM
+    }
+
+    /** The first lease loads half of the library, which takes seconds on a busy machine: that is no part of any history. */
+    private void warmUp(LockClient connected) throws InterruptedException {
+        History unread = new History();
+        String own = "warm-up of " + process + " " + ProcessHandle.current().pid();
+        RecordedLease granted = new RecordedLock(unread, process, connected.named(own)).acquire();
+        granted.look();
+        granted.write(new FencedResource(unread));
+        granted.release();
+        unread.lines();
     }
 
     @Override

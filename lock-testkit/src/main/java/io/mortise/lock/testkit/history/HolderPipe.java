@@ -73,7 +73,7 @@ final class HolderPipe {
             while (true) {
                 heard(jvm.nextLine(FOR_EVER));
             }
-        } catch (IllegalStateException | InterruptedException e) {
+        } catch (IllegalStateException | IllegalArgumentException | InterruptedException e) {
             ready.completeExceptionally(gone());
             commands.values().forEach(command -> command.completeExceptionally(gone()));
             ended.complete(null);

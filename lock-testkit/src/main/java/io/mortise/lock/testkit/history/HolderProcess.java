@@ -35,7 +35,8 @@ public final class HolderProcess implements AutoCloseable {
     }
 
     /**
-     * Starts it and returns at once; commands wait until it is connected.
+     * Starts it and returns at once; commands wait until it is connected and has had a first lease, of a lock of its own,
+     * which is not recorded.
      *
      * @param name its name in the history; no other process has it, nor had it before
      * @param url of the store, for {@link io.mortise.lock.Locks#connect}

@@ -73,7 +73,7 @@ final class LockHistory {
         return newestGrant.before(instant).filter(other -> isNewer(other, one));
     }
 
-    private boolean isNewer(Episode other, Episode one) {
+    boolean isNewer(Episode other, Episode one) {
         if (!fenced) {
             return grantedBy(one) < other.asked.at().earliest();
         }

@@ -21,18 +21,30 @@ final class LossCheck {
     static void check(LockHistory lock, Findings findings) {
         LossCheck check = new LossCheck(lock, findings);
         List<Episode> granted = lock.granted;
-        for (int i = 0; i < granted.size(); i++) {
+        Episode firstAfter = null; // of all that are newer, the one whose grant was reported first
+        for (int i = granted.size() - 1; i >= 0; i--) {
             Episode one = granted.get(i);
-            check.toldThoughReleased(one);
-            if (i + 1 < granted.size()) {
-                check.overtaken(one, granted.get(i + 1));
+            check.lostAndReleased(one);
+            if (firstAfter != null) {
+                check.overtaken(one, lock.isNewer(firstAfter, one) ? firstAfter : granted.get(i + 1));
+            }
+            if (firstAfter == null || LockHistory.grantedBy(one) < LockHistory.grantedBy(firstAfter)) {
+                firstAfter = one;
             }
         }
     }
 
-    private void toldThoughReleased(Episode one) {
-        if (one.told != null && one.released != null && one.released.outcome() == ReleaseOutcome.RELEASED) {
+    private void lostAndReleased(Episode one) {
+        if (one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
+            return;
+        }
+        if (one.told != null) {
             findings.violation("S7", "told of a loss, and RELEASED", one.told, one.released);
+        } else if (one.notice()
+                .filter(look -> one.releasing != null && look.at().isBefore(one.releasing.at()))
+                .isPresent()) {
+            findings.violation(
+                    "S5", "seen to be over, and then RELEASED", one.notice().get(), one.released);
         }
     }
 

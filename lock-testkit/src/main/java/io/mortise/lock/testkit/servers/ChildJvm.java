@@ -155,7 +155,7 @@ public final class ChildJvm implements AutoCloseable {
 
     private void signal(String signal) {
         try {
-            Process kill = new ProcessBuilder("kill", "-" + signal, Long.toString(pid())).start();
+            Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid()).start();
             if (!kill.waitFor(KILL_LIMIT.toSeconds(), TimeUnit.SECONDS) || kill.exitValue() != 0) {
                 throw new IllegalStateException("kill -" + signal + " failed for " + name + ", pid " + pid());
             }

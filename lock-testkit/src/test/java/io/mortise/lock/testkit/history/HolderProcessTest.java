@@ -33,7 +33,9 @@ class HolderProcessTest {
         try (HolderProcess process = start()) {
             process.awaitReady();
             long before = history.now();
-            assertThat(get(process.acquire("x/1"))).isEqualTo("1");
+            assertThat(get(process.acquire("x/1")))
+                    .as("after the one of the warm-up")
+                    .isEqualTo("2");
             assertThat(get(process.look("x/1"))).isTrue();
             assertThat(get(process.write("x/1"))).isTrue();
             assertThat(get(process.release("x/1"))).isEqualTo(ReleaseOutcome.RELEASED);

@@ -75,6 +75,22 @@ class LossCheckTest {
         story.breaks("S7");
     }
 
+    /** The one in between was frozen before it could report its grant. */
+    @Test
+    void S7_toldTooLateByTheGrantAfterTheNext() {
+        story.asks("a", 0).granted(10, 1).looks(10, true).told(8000).released(8001, 8002, LOST);
+        story.disturbed("b", PAUSED, 100).disturbed("b", RESUMED, 8900);
+        story.asks("b", 5).granted(9000, 2).looks(9000, false).told(9001).released(9002, 9003, LOST);
+        story.asks("c", 6).granted(5000, 3).looks(5000, true).released(9500, 9501, RELEASED);
+        story.breaks("S7");
+    }
+
+    @Test
+    void S5_seenToBeOver_andReleased() {
+        story.asks("a", 0).granted(10, 1).looks(10, true).looks(20, false).released(30, 40, RELEASED);
+        story.breaks("S5");
+    }
+
     @Test
     void S7_toldByABusyExecutor_isGood() {
         story.asks("a", 0).granted(10, 1).looks(10, true).told(400).released(801, 802, LOST);
