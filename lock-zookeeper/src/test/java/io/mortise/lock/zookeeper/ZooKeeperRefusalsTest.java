@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
@@ -180,7 +181,7 @@ class ZooKeeperRefusalsTest {
                     assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("delete", 3L, "getChildren", 1L));
                 } else {
                     Throwable refused = catchThrowable(() -> waiter.get(2, TimeUnit.SECONDS));
-                    assertRefusedWithoutSecrets(refused.getCause());
+                    assertRefusedWithoutSecrets(Objects.requireNonNull(refused.getCause()));
                     operator.delete(further, -1);
                 }
             }
