@@ -24,8 +24,8 @@ public interface Scenario {
     }
 
     /**
-     * The figure that the JIT compiler lowers or raises until it is done: contenders warm up until it stands still. Empty:
-     * what is measured does not depend on it, and one round warms up.
+     * The figure that the JIT compiler moves until it is done: contenders warm up until it stands still. Empty: what counts
+     * here is a number of requests, threads or round trips, which is the same in a cold JVM, so one round warms up.
      */
     default Optional<String> warmedUpBy() {
         return Optional.empty();
