@@ -97,6 +97,17 @@ class LauncherTest {
     }
 
     @Test
+    void aBuildThatLeavesTheJarAsItWasIsNotRepeated() throws Exception {
+        run();
+        Path jar = root.resolve("lock-benchmarks/target/benchmark.jar");
+        Files.setLastModifiedTime(jar, FileTime.from(Instant.now().minusSeconds(60)));
+        Files.writeString(root.resolve("lock-benchmarks/src/main/Own.java"), "");
+        tool("mvn", "true");
+        assertThat(run().err()).isEqualTo("building the benchmarks (sources have changed)...\n");
+        assertThat(run().err()).isEmpty();
+    }
+
+    @Test
     void aFailedBuildIsShown() throws Exception {
         tool("mvn", "echo 'no compiler'; exit 1");
 
