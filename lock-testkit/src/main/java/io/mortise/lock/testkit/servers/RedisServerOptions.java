@@ -58,11 +58,9 @@ public record RedisServerOptions(
         return withArguments(more.toArray(String[]::new));
     }
 
-    /** The same as a replica of the server on that port of 127.0.0.1, which must have the same password or none. */
+    /** The same as a replica of the server on that port of 127.0.0.1, which must have the same password. */
     public RedisServerOptions withReplicaOf(int port) {
-        RedisServerOptions replica = withArguments("--replicaof", "127.0.0.1", Integer.toString(port));
-        return password.map(secret -> replica.withArguments("--masterauth", secret))
-                .orElse(replica);
+        return withArguments("--replicaof", "127.0.0.1", Integer.toString(port));
     }
 
     /** The same with more arguments at the end of its command line. */
