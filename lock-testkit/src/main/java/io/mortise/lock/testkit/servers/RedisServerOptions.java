@@ -13,7 +13,8 @@ import java.util.Optional;
  * @param password what a client must give, of the default user
  * @param unixSocket whether it listens on a Unix socket as well
  * @param tls whether it listens on a port with TLS as well
- * @param arguments more of its command line, such as {@code --maxmemory-policy}, {@code allkeys-lru}
+ * @param arguments more of its command line, such as {@code --maxmemory-policy}, {@code allkeys-lru}; not about its log, which
+ *     says when it serves
  */
 public record RedisServerOptions(
         boolean keepsData, Optional<String> password, boolean unixSocket, boolean tls, List<String> arguments) {
