@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RedisTestServerTest {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    /** Starts two servers, pauses one, and waits for its end. */
+    static final class Owner {
+        public static void main(String[] args) throws InterruptedException {
+            RedisTestServer running =
+                    RedisTestServer.start(RedisServerOptions.defaults().withKeptData());
+            RedisTestServer paused =
+                    RedisTestServer.start(RedisServerOptions.defaults().withUnixSocket());
+            paused.pause();
+            System.out.println(running.pid() + " " + paused.pid() + " "
+                    + paused.unixSocket().getParent());
+            Thread.currentThread().join();
+        }
+    }
+
+    @Test
+    void start_serves_onAPortOfItsOwn() {
+        try (RedisTestServer one = RedisTestServer.start();
+                RedisTestServer other = RedisTestServer.start();
+                BareRedis redis = one.connect()) {
+            assertThat(one.port()).isNotEqualTo(other.port());
+            assertThat(one.url()).isEqualTo("redis://127.0.0.1:" + one.port());
+            assertThat(redis.info("server"))
+                    .containsEntry("process_id", Long.toString(one.pid()))
+                    .containsEntry("tcp_port", Integer.toString(one.port()));
+            assertThat(redis.call("CONFIG", "GET", "bind")).isEqualTo(List.of("bind", "127.0.0.1"));
+        }
+    }
+
+    @Test
+    void restart_losesAllData_unlessItIsKept() {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            assertThat(afterRestart(server)).isNull();
+        }
+        try (RedisTestServer server =
+                RedisTestServer.start(RedisServerOptions.defaults().withKeptData())) {
+            assertThat(afterRestart(server)).isEqualTo("1");
+        }
+    }
+
+    private static @Nullable Object afterRestart(RedisTestServer server) {
+        long pid = server.pid();
+        int port = server.port();
+        try (BareRedis redis = server.connect()) {
+            redis.call("SET", "key", "1");
+        }
+        server.kill();
+        assertThat(server.isAlive()).isFalse();
+        assertThatThrownBy(server::connect).isInstanceOf(UncheckedIOException.class);
+        server.restart();
+        assertThat(server.pid()).isNotEqualTo(pid);
+        assertThat(server.port()).isEqualTo(port);
+        try (BareRedis redis = server.connect()) {
+            return redis.call("GET", "key");
+        }
+    }
+
+    @Test
+    void stop_endsIt_inGoodOrder_evenPaused() {
+        try (RedisTestServer server = RedisTestServer.start()) {
+            server.pause();
+            server.stop();
+            assertThat(server.isAlive()).isFalse();
+            assertThat(server.lastLines()).contains("Redis is now ready to exit");
+            server.restart();
+            assertThat(server.isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    void pausedServer_answersNothing_untilResumed() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start();
+                BareRedis redis = server.connect()) {
+            server.pause();
+            CompletableFuture<Object> reply = CompletableFuture.supplyAsync(() -> redis.call("PING"));
+            assertThat(Await.holdsWithin(Duration.ofMillis(300), reply::isDone)).isFalse();
+            server.resume();
+            assertThat(reply.get(20, TimeUnit.SECONDS)).isEqualTo("PONG");
+        }
+    }
+
+    @Test
+    void close_endsAPausedServer_andDeletesItsData() {
+        RedisTestServer server =
+                RedisTestServer.start(RedisServerOptions.defaults().withUnixSocket());
+        Path dir = server.unixSocket().getParent();
+        assertThat(dir).isDirectory();
+        server.pause();
+        server.close();
+        server.close();
+        assertThat(server.isAlive()).isFalse();
+        assertThat(dir).doesNotExist();
+    }
+
+    @Test
+    void killedJvm_leavesNoServer_andNoData() {
+        try (ChildJvm owner = ChildJvm.start(Owner.class, Map.of(), List.of())) {
+            String[] words = owner.nextLine(LIMIT).split(" ", 3);
+            ProcessHandle running = ProcessHandle.of(Long.parseLong(words[0])).orElseThrow();
+            ProcessHandle paused = ProcessHandle.of(Long.parseLong(words[1])).orElseThrow();
+            assertThat(ProcessState.hasEnded(running.pid()) || ProcessState.hasEnded(paused.pid()))
+                    .isFalse();
+            // As when a whole group of processes is told to end: the guards stay.
+            running.children().forEach(ProcessHandle::destroy);
+            owner.kill();
+            Await.until(
+                    "both servers are gone",
+                    LIMIT,
+                    () -> ProcessState.hasEnded(running.pid()) && ProcessState.hasEnded(paused.pid()));
+            Await.until("the data is gone", LIMIT, () -> Files.notExists(Path.of(words[2])));
+        }
+    }
+
+    @Test
+    void badArgument_isReportedWithTheServersLastLines() {
+        RedisServerOptions options = RedisServerOptions.defaults().withArguments("--no-such-option", "1");
+        assertThatThrownBy(() -> RedisTestServer.start(options)).hasMessageContaining("no-such-option");
+    }
+}
