@@ -6,11 +6,42 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** Ports for servers that must know them before they start. Another process can take one in between: retry. */
 final class FreePorts {
+    private static final int LOWEST = 10_000;
+    private static final int COUNT = 12_000;
+    /** From a Redis node's port to that of its cluster bus. */
+    private static final int REDIS_BUS = 10_000;
+
     private FreePorts() {}
+
+    /**
+     * Ports that are no client's by chance: below those that systems give to outgoing connections. So a server that is down
+     * for a while finds its port free when it comes back. The port 10,000 above each is free as well.
+     */
+    static List<Integer> forServers(int count) {
+        Set<Integer> ports = new LinkedHashSet<>();
+        while (ports.size() < count) {
+            int port = LOWEST + ThreadLocalRandom.current().nextInt(COUNT);
+            if (isFree(port) && isFree(port + REDIS_BUS) && !ports.contains(port - REDIS_BUS)) {
+                ports.add(port);
+            }
+        }
+        return List.copyOf(ports);
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
 
     static List<Integer> find(int count) {
         List<ServerSocket> sockets = new ArrayList<>();

@@ -23,15 +23,29 @@ public final class TestServers {
     }
 
     /**
+     * A Redis: the one that system property {@code mortise.test.redis} or environment variable {@code MORTISE_TEST_REDIS} names
+     * by its URL, {@code redis://HOST:PORT}; without either, a new {@link RedisTestServer}. Containers are not tried.
+     *
+     * @throws IllegalStateException if there is neither; it says in one line what to install
+     */
+    public static TestEndpoint redis() {
+        return given("redis").map(url -> new TestEndpoint(url, false, () -> {})).orElseGet(() -> {
+            RedisTestServer server = RedisTestServer.start();
+            return new TestEndpoint(server.url(), true, server::close);
+        });
+    }
+
+    /**
      * The address of a server from outside that tests are to use: system property {@code mortise.test.STORE}, else environment
      * variable {@code MORTISE_TEST_STORE}. Empty: tests start their own.
      *
-     * @param store such as {@code zookeeper}
+     * @param store such as {@code zookeeper}; a dot in it is an underscore of the environment variable
      */
     public static Optional<String> given(String store) {
         return Stream.of(
                         Optional.ofNullable(System.getProperty("mortise.test." + store)),
-                        Optional.ofNullable(System.getenv("MORTISE_TEST_" + store.toUpperCase(Locale.ROOT))))
+                        Optional.ofNullable(System.getenv(
+                                "MORTISE_TEST_" + store.toUpperCase(Locale.ROOT).replace('.', '_'))))
                 .flatMap(Optional::stream)
                 .filter(value -> !value.isBlank())
                 .findFirst();

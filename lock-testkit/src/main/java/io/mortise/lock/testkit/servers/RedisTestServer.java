@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A real Redis server, which can be paused and killed, on a free port of 127.0.0.1 with its data in a temporary directory. It
+ * ends with this JVM, however that ends. Thread-safe.
+ *
+ * <p>Its program is {@code redis-server} on the PATH, or the one that system property {@code mortise.test.redis.binary} or
+ * environment variable {@code MORTISE_TEST_REDIS_BINARY} names, such as {@code valkey-server} or a path.
+ */
+public final class RedisTestServer implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(RedisTestServer.class);
+    private static final String READY = "Ready to accept connections";
+    private static final String HOST = "127.0.0.1";
+
+    private final RedisServerOptions options;
+    private final TempDir dir;
+    private final int port;
+    private final int tlsPort;
+    private final RedisNode node;
+
+    private RedisTestServer(RedisServerOptions options, int port, int tlsPort) {
+        this.options = options;
+        this.port = port;
+        this.tlsPort = tlsPort;
+        this.dir = TempDir.create("redis");
+        try {
+            this.node = new RedisNode("redis-" + port, dir.path(), command(), READY);
+        } catch (RuntimeException e) {
+            dir.close();
+            throw e;
+        }
+        log.info("event=redis-started port={} pid={} dir={}", port, node.pid(), dir.path());
+    }
+
+    /** Starts a server with {@link RedisServerOptions#defaults()}; it serves when this returns. */
+    public static RedisTestServer start() {
+        return start(RedisServerOptions.defaults());
+    }
+
+    /**
+     * Starts a server; it serves when this returns.
+     *
+     * @throws IllegalStateException if there is no such program on this machine, or it refuses the options; it says which
+     */
+    public static RedisTestServer start(RedisServerOptions options) {
+        return RedisNode.onFreePorts(2, ports -> new RedisTestServer(options, ports.get(0), ports.get(1)));
+    }
+
+    /** The port without TLS; the same after a restart. */
+    public int port() {
+        return port;
+    }
+
+    /** {@code redis://127.0.0.1:port}, with the password if it has one; the same after a restart. */
+    public String url() {
+        return url("redis", port);
+    }
+
+    /** {@code rediss://127.0.0.1:port}, with the password if it has one; only with {@link RedisServerOptions#tls()}. */
+    public String tlsUrl() {
+        require(options.tls(), "TLS");
+        return url("rediss", tlsPort);
+    }
+
+    /** Its self-signed certificate as a PEM file, for a client to trust; only with {@link RedisServerOptions#tls()}. */
+    public Path certificate() {
+        require(options.tls(), "TLS");
+        return TestCertificate.certificate(dir.path());
+    }
+
+    /** Its Unix socket; only with {@link RedisServerOptions#unixSocket()}. */
+    public Path unixSocket() {
+        require(options.unixSocket(), "a Unix socket");
+        return dir.path().resolve("redis.sock");
+    }
+
+    /** Bare commands over a new connection of the default user. */
+    public BareRedis connect() {
+        return BareRedis.connect(port, options.password().stream().toArray(String[]::new));
+    }
+
+    /** The process id of the server's present life. */
+    public long pid() {
+        return node.pid();
+    }
+
+    /** Whether its process exists; a paused one does. */
+    public boolean isAlive() {
+        return node.isAlive();
+    }
+
+    /** The last lines of its log. */
+    public String lastLines() {
+        return node.lastLines();
+    }
+
+    /** Stops the server in its tracks (SIGSTOP); its connections stay open. */
+    public void pause() {
+        node.pause();
+    }
+
+    /** Lets a paused server go on. */
+    public void resume() {
+        node.resume();
+    }
+
+    /** Ends the server in good order (SIGTERM), paused or not; it is gone when this returns. {@link #restart()} brings it back. */
+    public void stop() {
+        node.stop();
+    }
+
+    /** Kills the server without warning, paused or not; it is gone when this returns. {@link #restart()} brings it back. */
+    public void kill() {
+        node.kill();
+    }
+
+    /**
+     * Kills the server if it runs, and starts it again on the same port; it serves when this returns. It has its data again
+     * with {@link RedisServerOptions#keepsData()}, else none.
+     */
+    public void restart() {
+        node.restart();
+    }
+
+    /** Kills the server and deletes its data; idempotent. */
+    @Override
+    public void close() {
+        try (dir) {
+            node.close();
+        }
+    }
+
+    private List<String> command() {
+        String portText = Integer.toString(port);
+        List<String> command = new ArrayList<>(List.of(RedisBinary.find().toString()));
+        command.addAll(
+                List.of("--port", portText, "--bind", HOST, "--dir", dir.path().toString(), "--save", ""));
+        command.addAll(
+                options.keepsData()
+                        ? List.of("--appendonly", "yes", "--appendfsync", "always")
+                        : List.of("--appendonly", "no"));
+        // A master would wait five seconds for more replicas to come.
+        command.addAll(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"));
+        options.password().ifPresent(secret -> command.addAll(List.of("--requirepass", secret)));
+        if (options.unixSocket()) {
+            command.addAll(List.of("--unixsocket", unixSocket().toString()));
+        }
+        if (options.tls()) {
+            TestCertificate.create(dir.path());
+            command.addAll(List.of("--tls-port", Integer.toString(tlsPort), "--tls-auth-clients", "no"));
+            command.addAll(List.of(
+                    "--tls-cert-file", TestCertificate.certificate(dir.path()).toString()));
+            command.addAll(
+                    List.of("--tls-key-file", TestCertificate.key(dir.path()).toString()));
+            command.addAll(List.of(
+                    "--tls-ca-cert-file",
+                    TestCertificate.certificate(dir.path()).toString()));
+        }
+        command.addAll(options.arguments());
+        return command;
+    }
+
+    private String url(String scheme, int onPort) {
+        @Nullable String user = options.password().map(secret -> ":" + secret).orElse(null);
+        try {
+            return new URI(scheme, user, HOST, onPort, null, null, null).toString();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void require(boolean present, String what) {
+        if (!present) {
+            throw new IllegalStateException("The server was started without " + what);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.Base64;
+import java.util.concurrent.TimeUnit;
+
+/** A fresh self-signed certificate of 127.0.0.1 and localhost, and its key, as PEM files; valid for a day. */
+final class TestCertificate {
+    private static final String ALIAS = "server";
+    private static final String PASSWORD = "changeit";
+
+    private TestCertificate() {}
+
+    /** Makes the files in that directory, with the JDK's own {@code keytool}. */
+    static void create(Path dir) {
+        try {
+            Path store = dir.resolve("server.p12");
+            keytool(store);
+            KeyStore keys = KeyStore.getInstance("PKCS12");
+            try (InputStream in = Files.newInputStream(store)) {
+                keys.load(in, PASSWORD.toCharArray());
+            }
+            pem(certificate(dir), "CERTIFICATE", keys.getCertificate(ALIAS).getEncoded());
+            pem(
+                    key(dir),
+                    "PRIVATE KEY",
+                    keys.getKey(ALIAS, PASSWORD.toCharArray()).getEncoded());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static Path certificate(Path dir) {
+        return dir.resolve("server.crt");
+    }
+
+    static Path key(Path dir) {
+        return dir.resolve("server.key");
+    }
+
+    private static void keytool(Path store) throws IOException {
+        String keytool =
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+        String[] command = {
+            keytool,
+            "-genkeypair",
+            "-keystore",
+            store.toString(),
+            "-storetype",
+            "PKCS12",
+            "-storepass",
+            PASSWORD,
+            "-alias",
+            ALIAS,
+            "-keyalg",
+            "EC",
+            "-groupname",
+            "secp256r1",
+            "-validity",
+            "1",
+            "-dname",
+            "CN=localhost",
+            "-ext",
+            "SAN=ip:127.0.0.1,dns:localhost"
+        };
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            if (!process.waitFor(30, TimeUnit.SECONDS) || process.exitValue() != 0) {
+                throw new IllegalStateException("keytool failed: " + said);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while making a certificate", e);
+        }
+    }
+
+    private static void pem(Path file, String type, byte[] content) throws IOException {
+        String lines = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content);
+        Files.writeString(file, "-----BEGIN " + type + "-----\n" + lines + "\n-----END " + type + "-----\n");
+    }
+}
