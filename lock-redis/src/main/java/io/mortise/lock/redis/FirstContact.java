@@ -89,8 +89,9 @@ final class FirstContact {
             String message = cause.getMessage();
             boolean oldServer = message != null && message.contains("unknown command") && message.contains("HELLO");
             if (oldServer || (message != null && message.contains(PUBSUB_ONLY))) {
-                return new LockConfigurationException(endpoints
-                        + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
+                return new LockConfigurationException(
+                        endpoints
+                                + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
             }
         }
         return RedisFailure.of(failure, "connect", endpoints);

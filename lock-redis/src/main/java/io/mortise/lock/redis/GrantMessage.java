@@ -29,7 +29,7 @@ sealed interface GrantMessage {
         if (matcher.group(4) != null) {
             return Optional.of(new Wake(matcher.group(4)));
         }
-        return Optional.of(new Granted(
-                matcher.group(1), Long.parseLong(matcher.group(2)), Long.parseLong(matcher.group(3))));
+        return Optional.of(
+                new Granted(matcher.group(1), Long.parseLong(matcher.group(2)), Long.parseLong(matcher.group(3))));
     }
 }

@@ -61,8 +61,8 @@ final class RedisAdmin implements LockAdmin {
     public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
         Matcher position = CURSOR.matcher(cursor.orElse("0 "));
         if (!position.matches()) {
-            return CompletableFuture.failedFuture(
-                    new IllegalArgumentException("cursor is \"" + cursor.orElse("") + "\", must be one of a page before"));
+            return CompletableFuture.failedFuture(new IllegalArgumentException(
+                    "cursor is \"" + cursor.orElse("") + "\", must be one of a page before"));
         }
         return page(prefix, limit, position.group(1), position.group(2), new ArrayList<>());
     }
@@ -76,22 +76,21 @@ final class RedisAdmin implements LockAdmin {
                         .filter(name -> name.startsWith(prefix) && name.compareTo(after) > 0)
                         .ifPresent(names::add);
             }
-            return statuses(names.stream().limit(limit - found.size()).toList())
-                    .thenCompose(statuses -> {
-                        statuses.stream()
-                                .filter(status -> !status.holders().isEmpty())
-                                .forEach(found::add);
-                        if (names.size() > statuses.size()) {
-                            String last = statuses.isEmpty() ? after : statuses.get(statuses.size() - 1).name();
-                            return done(new Page(found, Optional.of(at + " " + last)));
-                        }
-                        if (scanned.isFinished()) {
-                            return done(new Page(found, Optional.empty()));
-                        }
-                        return found.size() == limit
-                                ? done(new Page(found, Optional.of(scanned.getCursor() + " ")))
-                                : page(prefix, limit, scanned.getCursor(), "", found);
-                    });
+            return statuses(names.stream().limit(limit - found.size()).toList()).thenCompose(statuses -> {
+                statuses.stream().filter(status -> !status.holders().isEmpty()).forEach(found::add);
+                if (names.size() > statuses.size()) {
+                    String last = statuses.isEmpty()
+                            ? after
+                            : statuses.get(statuses.size() - 1).name();
+                    return done(new Page(found, Optional.of(at + " " + last)));
+                }
+                if (scanned.isFinished()) {
+                    return done(new Page(found, Optional.empty()));
+                }
+                return found.size() == limit
+                        ? done(new Page(found, Optional.of(scanned.getCursor() + " ")))
+                        : page(prefix, limit, scanned.getCursor(), "", found);
+            });
         });
     }
 

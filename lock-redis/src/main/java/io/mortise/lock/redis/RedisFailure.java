@@ -33,7 +33,8 @@ final class RedisFailure {
     private static final Pattern CODE = Pattern.compile("-?([A-Z]+)\\b.*", Pattern.DOTALL);
 
     /** Redis 6 wraps what a command inside a script said. */
-    private static final Pattern INSIDE_SCRIPT = Pattern.compile(".*@user_script: ?\\d+: -([A-Z]+)\\b.*", Pattern.DOTALL);
+    private static final Pattern INSIDE_SCRIPT =
+            Pattern.compile(".*@user_script: ?\\d+: -([A-Z]+)\\b.*", Pattern.DOTALL);
 
     private static final String TOO_MANY_CLIENTS = "max number of clients";
 
@@ -57,10 +58,14 @@ final class RedisFailure {
         }
         if (find(failure, SSLHandshakeException.class) != null || find(failure, CertificateException.class) != null) {
             return new BackendRefusedException(
-                    what + " at " + endpoints + ": TLS failed: " + innermost(failure).getMessage(), failure);
+                    what + " at " + endpoints + ": TLS failed: "
+                            + innermost(failure).getMessage(),
+                    failure);
         }
         return new BackendUnavailableException(
-                what + ": no answer from " + endpoints + " (" + innermost(failure).getMessage() + ")", failure);
+                what + ": no answer from " + endpoints + " ("
+                        + innermost(failure).getMessage() + ")",
+                failure);
     }
 
     static String code(String message) {

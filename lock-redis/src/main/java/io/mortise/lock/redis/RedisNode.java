@@ -106,22 +106,23 @@ final class RedisNode {
     }
 
     private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {
-        call.whenComplete((answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
-            deadlines.ended();
-            if (failure == null) {
-                heardNanos = context.clock().nanoTime();
-                reply.answered(answer);
-            } else if (failure instanceof RedisNoScriptException) {
-                send(
-                        Call.byText(script, keys, args, context.clock().nanoTime(), epoch),
-                        reply,
-                        script,
-                        keys,
-                        args);
-            } else {
-                reply.failed(failure, wasNotExecuted(failure));
-            }
-        });
+        call.whenComplete(
+                (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
+                    deadlines.ended();
+                    if (failure == null) {
+                        heardNanos = context.clock().nanoTime();
+                        reply.answered(answer);
+                    } else if (failure instanceof RedisNoScriptException) {
+                        send(
+                                Call.byText(script, keys, args, context.clock().nanoTime(), epoch),
+                                reply,
+                                script,
+                                keys,
+                                args);
+                    } else {
+                        reply.failed(failure, wasNotExecuted(failure));
+                    }
+                });
         deadlines.begin(call);
         try {
             connection.dispatch(call);
@@ -174,8 +175,8 @@ final class RedisNode {
 
     private void overdue(Call call) {
         boolean silent = heardNanos - call.sentNanos() < 0 && call.epoch() == epoch;
-        call.completeExceptionally(new BackendUnavailableException(
-                "no answer from " + endpoints + " in " + context.requestTimeout().toMillis() + " ms"));
+        call.completeExceptionally(new BackendUnavailableException("no answer from " + endpoints + " in "
+                + context.requestTimeout().toMillis() + " ms"));
         if (silent && !closed) {
             // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
             log.info("event=connection-silent endpoints={}", endpoints);

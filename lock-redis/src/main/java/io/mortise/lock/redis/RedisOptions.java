@@ -43,9 +43,11 @@ public final class RedisOptions {
 
     /** A connection of Mortise's own: host and port or a Unix socket, TLS, credentials and database as the URI says. */
     public static RedisOptions connectTo(RedisURI uri) {
-        if (uri.getSocket() == null && (uri.getHost() == null || !uri.getSentinels().isEmpty())) {
-            throw new IllegalArgumentException("uri names " + (uri.getSentinels().isEmpty() ? "no host" : "sentinels")
-                    + ", must name one host and port, or a socket");
+        if (uri.getSocket() == null
+                && (uri.getHost() == null || !uri.getSentinels().isEmpty())) {
+            throw new IllegalArgumentException(
+                    "uri names " + (uri.getSentinels().isEmpty() ? "no host" : "sentinels")
+                            + ", must name one host and port, or a socket");
         }
         return new RedisOptions(RedisURI.builder(uri).build(), null);
     }

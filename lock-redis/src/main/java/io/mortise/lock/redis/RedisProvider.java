@@ -51,7 +51,8 @@ public final class RedisProvider implements LockProvider {
                 options = options.leaseDuration(url.duration("lease").get());
             }
             if (url.text("trustedCertificates").isPresent()) {
-                options = options.sslOptions(trusting(url.text("trustedCertificates").get()));
+                options = options.sslOptions(
+                        trusting(url.text("trustedCertificates").get()));
             }
             return options;
         } catch (IllegalArgumentException e) {
@@ -101,7 +102,8 @@ public final class RedisProvider implements LockProvider {
         String host = hosts.get(0).host();
         boolean inBrackets = host.startsWith("[");
         return RedisURI.Builder.redis(
-                inBrackets ? host.substring(1, host.length() - 1) : host, hosts.get(0).port());
+                inBrackets ? host.substring(1, host.length() - 1) : host,
+                hosts.get(0).port());
     }
 
     private static int database(LockUrl url) {
@@ -124,8 +126,7 @@ public final class RedisProvider implements LockProvider {
             case "full" -> SslVerifyMode.FULL;
             case "ca" -> SslVerifyMode.CA;
             case "none" -> SslVerifyMode.NONE;
-            default ->
-                throw new IllegalArgumentException("verifyPeer is \"" + mode + "\", must be full, ca or none");
+            default -> throw new IllegalArgumentException("verifyPeer is \"" + mode + "\", must be full, ca or none");
         };
     }
 

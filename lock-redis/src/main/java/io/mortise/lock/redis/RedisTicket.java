@@ -90,9 +90,7 @@ final class RedisTicket implements Ticket {
         long from = granted - message.arrivedNanos < 0 ? granted : message.arrivedNanos;
         long validUntil = LockClock.deadline(from, request.leaseDuration());
         long left = validUntil - context.clock().nanoTime();
-        return left < request.leaseDuration().toNanos() / 2
-                ? null
-                : grant(message.grant.token(), validUntil);
+        return left < request.leaseDuration().toNanos() / 2 ? null : grant(message.grant.token(), validUntil);
     }
 
     private Attempt.Granted grant(long token, long validUntil) {
@@ -100,8 +98,7 @@ final class RedisTicket implements Ticket {
         backend.mailbox().remove(request.attemptId());
         return new Attempt.Granted(
                 token,
-                new RedisLiveness(
-                        context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
+                new RedisLiveness(context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
     }
 
     private void ask(CompletableFuture<Attempt> answer, int rounds) {
@@ -111,7 +108,7 @@ final class RedisTicket implements Ticket {
         long notAfter = node.time().atMost(now) + context.requestTimeout().toNanos() / 1_000;
         String[] args = {
             request.attemptId(),
-            request.ownerRecord(),
+            request.ownerRecord() + " client=" + context.clientId(), // as CLIENT LIST names its connection
             String.valueOf(request.leaseDuration().toMillis()),
             String.valueOf(notAfter),
             request.mayWait() ? backend.channel() : "",
@@ -183,13 +180,15 @@ final class RedisTicket implements Ticket {
             return CompletableFuture.completedFuture(false);
         }
         CompletableFuture<Boolean> done = new CompletableFuture<>();
-        release((was, settled) -> {
-            backend.mailbox().remove(request.attemptId());
-            if (!settled) {
-                sweep();
-            }
-            done.complete(was);
-        }, done::completeExceptionally);
+        release(
+                (was, settled) -> {
+                    backend.mailbox().remove(request.attemptId());
+                    if (!settled) {
+                        sweep();
+                    }
+                    done.complete(was);
+                },
+                done::completeExceptionally);
         return done;
     }
 

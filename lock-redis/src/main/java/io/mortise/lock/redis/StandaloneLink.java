@@ -48,7 +48,8 @@ final class StandaloneLink implements RedisLink {
             return client.shutdownAsync(0, CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
                     .thenCompose(ok -> {
                         CompletableFuture<Boolean> ended = new CompletableFuture<>();
-                        resources.shutdown(0, CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+                        resources
+                                .shutdown(0, CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
                                 .addListener(done -> ended.complete(true));
                         return ended;
                     });
@@ -65,7 +66,8 @@ final class StandaloneLink implements RedisLink {
     static StandaloneLink open(
             RedisOptions options, String channel, BackendContext context, RedisNode.Listener listener) {
         String endpoints = options.toString();
-        OwnClient own = options.uri().map(uri -> ownClient(uri, options, context)).orElse(null);
+        OwnClient own =
+                options.uri().map(uri -> ownClient(uri, options, context)).orElse(null);
         RedisClient client = own != null ? own.client : options.client().orElseThrow();
         try {
             RedisNode node = FirstContact.await(
@@ -83,8 +85,8 @@ final class StandaloneLink implements RedisLink {
         ClientResources resources = DefaultClientResources.builder()
                 .ioThreadPoolSize(THREADS)
                 .computationThreadPoolSize(THREADS)
-                .reconnectDelay(Delay.fullJitter(
-                        Duration.ofMillis(10), LONGEST_RECONNECT_PAUSE, 10, TimeUnit.MILLISECONDS))
+                .reconnectDelay(
+                        Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_PAUSE, 10, TimeUnit.MILLISECONDS))
                 .commandLatencyRecorder(CommandLatencyRecorder.disabled())
                 .build();
         RedisURI uri = RedisURI.builder(given).build();
@@ -131,8 +133,7 @@ final class StandaloneLink implements RedisLink {
     @Override
     public void close() {
         Future<?> ended = own == null ? node.close() : closeAll(own);
-        Duration limit =
-                context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
+        Duration limit = context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
         try {
             ended.get(limit.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {

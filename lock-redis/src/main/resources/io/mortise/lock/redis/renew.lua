@@ -4,11 +4,7 @@
 local held = {}
 for i, grant_key in ipairs(KEYS) do
   local attempt, lease = ARGV[2 * i - 1], ARGV[2 * i]
-  local value = redis.pcall('GET', grant_key)
-  if type(value) == 'string' and string.sub(value, 1, #attempt) == attempt then
-    held[i] = redis.call('PEXPIRE', grant_key, lease)
-  else
-    held[i] = 0
-  end
+  local whose = redis.pcall('GETRANGE', grant_key, 0, #attempt - 1)
+  held[i] = whose == attempt and redis.call('PEXPIRE', grant_key, lease) or 0
 end
 return held
