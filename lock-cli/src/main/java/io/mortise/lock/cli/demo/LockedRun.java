@@ -63,15 +63,18 @@ final class LockedRun {
         return drill;
     }
 
-    private Drill.Frozen freeze() throws IOException, InterruptedException {
+    private Drill.Frozen freeze() throws InterruptedException {
         Worker victim = crew.workers().get(0);
         long token = holdAfterRead(victim);
         long frozen = System.nanoTime();
         Event next;
-        try (Freeze freeze = new Freeze(victim)) {
+        victim.pause(); // wakes by itself if the demo is killed
+        try {
             doing = "froze " + victim.name() + ", waiting for another's sale";
             sell(crew.except(victim), 0);
             next = crew.await("a sale after the freeze", event -> event.message() instanceof Message.Sold);
+        } finally {
+            victim.resume();
         }
         Duration recovery = Duration.ofNanos(next.nanos() - frozen);
         progress.line("  froze " + victim.name() + " (SIGSTOP) while it held token " + token + ": "

@@ -24,6 +24,10 @@ class ChildJvmTest {
         private static void line(String line) {
             if (line.equals("server")) {
                 System.out.println("server " + ZooKeeperTestProcess.start().pid());
+            } else if (line.equals("frozen")) {
+                ChildJvm child = echo();
+                child.pause();
+                System.out.println("frozen " + child.pid());
             } else {
                 System.out.println("echo " + line);
             }
@@ -110,6 +114,45 @@ class ChildJvmTest {
                     ProcessHandle.of(Long.parseLong(line.substring(7))).orElseThrow();
             parent.kill();
             Await.until("the server is gone", LIMIT, () -> !server.isAlive());
+        }
+    }
+
+    @Test
+    void pausedChild_endsWithItsParent() {
+        try (ChildJvm parent = echo()) {
+            parent.writeLine("frozen");
+            String line = parent.awaitLine(any -> any.startsWith("frozen "), LIMIT);
+            ProcessHandle child =
+                    ProcessHandle.of(Long.parseLong(line.substring(7))).orElseThrow();
+            assertThat(ProcessState.isStopped(child.pid())).isTrue();
+            parent.kill();
+            Await.until("the child is gone", LIMIT, () -> !child.isAlive());
+        }
+    }
+
+    @Test
+    void pauseTwice_andResumeTwice_isAsOnce() {
+        try (ChildJvm child = echo()) {
+            child.pause();
+            child.pause();
+            child.resume();
+            assertThat(ProcessState.isStopped(child.pid())).isFalse();
+            child.resume();
+            child.writeLine("one");
+            assertThat(child.nextLine(LIMIT)).isEqualTo("echo one");
+        }
+    }
+
+    @Test
+    void kill_losesNothingOfWhatItSaid() {
+        try (ChildJvm child = echo()) {
+            child.writeLine("one");
+            child.writeLine("two");
+            Await.until("it has said so", LIMIT, () -> child.lastLines().contains("echo two"));
+            child.kill();
+            assertThat(child.nextLine(LIMIT)).isEqualTo("echo one");
+            assertThat(child.nextLine(LIMIT)).isEqualTo("echo two");
+            assertThatThrownBy(() -> child.nextLine(LIMIT)).hasMessageContaining("ended");
         }
     }
 

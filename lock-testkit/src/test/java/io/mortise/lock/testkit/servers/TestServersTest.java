@@ -2,7 +2,10 @@
 package io.mortise.lock.testkit.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.UncheckedIOException;
+import java.util.List;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
@@ -10,10 +13,12 @@ import org.junit.jupiter.api.Test;
 
 class TestServersTest {
     private static final String PROPERTY = "mortise.test.zookeeper";
+    private static final String REDIS = "mortise.test.redis";
+    private static final String REDIS_BINARY = "mortise.test.redis.binary";
 
     @AfterEach
     void forget() {
-        System.clearProperty(PROPERTY);
+        List.of(PROPERTY, REDIS, REDIS_BINARY).forEach(System::clearProperty);
     }
 
     @Test
@@ -39,6 +44,50 @@ class TestServersTest {
                 assertThat(given.sessions()).containsExactly(client.getSessionId());
             }
         }
+    }
+
+    @Test
+    void redis_startsAServer() {
+        int port;
+        try (TestEndpoint endpoint = TestServers.redis()) {
+            assertThat(endpoint.owned()).isTrue();
+            assertThat(endpoint.address()).startsWith("redis://127.0.0.1:");
+            port = Integer.parseInt(endpoint.address().substring("redis://127.0.0.1:".length()));
+            try (BareRedis redis = BareRedis.connect(port)) {
+                assertThat(redis.call("PING")).isEqualTo("PONG");
+            }
+        }
+        assertThatThrownBy(() -> BareRedis.connect(port)).isInstanceOf(UncheckedIOException.class);
+    }
+
+    @Test
+    void redis_takesTheGivenOne_andLeavesItAlone() {
+        try (RedisTestServer given = RedisTestServer.start()) {
+            System.setProperty(REDIS, given.url());
+            try (TestEndpoint endpoint = TestServers.redis()) {
+                assertThat(endpoint.owned()).isFalse();
+                assertThat(endpoint.address()).isEqualTo(given.url());
+            }
+            assertThat(given.isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    void redis_takesTheGivenBinary() {
+        System.setProperty(REDIS_BINARY, RedisBinary.find().toString());
+        try (TestEndpoint endpoint = TestServers.redis()) {
+            assertThat(endpoint.owned()).isTrue();
+        }
+    }
+
+    @Test
+    void redis_saysInOneLineWhatToInstall_whenThereIsNone() {
+        System.setProperty(REDIS_BINARY, "no-such-server");
+        assertThatThrownBy(TestServers::redis)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith(
+                        "No no-such-server on the PATH: install it (Debian: apt-get install redis-server")
+                .hasMessageNotContaining("\n");
     }
 
     private static int portOf(TestEndpoint endpoint) {
