@@ -192,9 +192,14 @@ final class RedisNode {
         }
     }
 
+    /** The client that it belongs to is about to end it. */
+    void closing() {
+        closed = true;
+    }
+
     /** Ends the connection; what is under way on it fails. */
     CompletableFuture<Void> close() {
-        closed = true;
+        closing();
         return connection.closeAsync();
     }
 

@@ -144,7 +144,7 @@ final class StandaloneLink implements RedisLink {
     }
 
     private Future<?> closeAll(OwnClient client) {
-        node.close();
+        node.closing();
         return client.shutdown();
     }
 }

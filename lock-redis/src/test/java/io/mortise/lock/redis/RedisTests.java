@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.BareRedis;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +17,17 @@ import java.util.regex.Pattern;
 final class RedisTests {
     private static final Pattern CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
 
+    static final Duration SOON = Duration.ofSeconds(20);
+
     private RedisTests() {}
+
+    /** How many stand in line for a lock with the default prefix. */
+    static long waiters(BareRedis redis, String lock) {
+        String queue = new RedisKeys(RedisOptions.DEFAULT_PREFIX)
+                .of(new LockName(lock))
+                .queue();
+        return (Long) Objects.requireNonNull(redis.call("ZCARD", queue));
+    }
 
     /** The ids of the clients that are connected. */
     static Set<String> clientIds(int port) {
