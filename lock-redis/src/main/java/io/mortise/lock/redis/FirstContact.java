@@ -12,11 +12,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /** Opens a connection and makes sure that it works, within the connect timeout. A server that is not up yet is waited for. */
 final class FirstContact {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final String PUBSUB_ONLY = "not allowed while subscribed";
+
+    /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
+    private static final Pattern PUBSUB_ONLY =
+            Pattern.compile(".*(allowed in this context|not allowed while subscribed).*", Pattern.DOTALL);
 
     private FirstContact() {}
 
@@ -88,7 +92,7 @@ final class FirstContact {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = cause.getMessage();
             boolean oldServer = message != null && message.contains("unknown command") && message.contains("HELLO");
-            if (oldServer || (message != null && message.contains(PUBSUB_ONLY))) {
+            if (oldServer || (message != null && PUBSUB_ONLY.matcher(message).matches())) {
                 return new LockConfigurationException(
                         endpoints
                                 + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
