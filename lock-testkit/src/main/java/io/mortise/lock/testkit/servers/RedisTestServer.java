@@ -6,6 +6,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,7 +87,17 @@ public final class RedisTestServer implements AutoCloseable {
 
     /** Bare commands over a new connection of the default user. */
     public BareRedis connect() {
-        return BareRedis.connect(port, options.password().stream().toArray(String[]::new));
+        return BareRedis.connect(port, auth().toArray(String[]::new));
+    }
+
+    /** As {@link BareRedis#ask}. */
+    Optional<Object> ask(String... command) {
+        return BareRedis.ask(port, auth(), command);
+    }
+
+    /** What {@code AUTH} takes from the default user; nothing without a password. */
+    List<String> auth() {
+        return options.password().stream().toList();
     }
 
     /** The process id of the server's present life. */
@@ -151,23 +162,28 @@ public final class RedisTestServer implements AutoCloseable {
                         : List.of("--appendonly", "no"));
         // A master would wait five seconds for more replicas to come.
         command.addAll(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"));
-        options.password().ifPresent(secret -> command.addAll(List.of("--requirepass", secret)));
+        // Its own, and what it gives its master if it is a replica one day.
+        options.password()
+                .ifPresent(secret -> command.addAll(List.of("--requirepass", secret, "--masterauth", secret)));
         if (options.unixSocket()) {
             command.addAll(List.of("--unixsocket", unixSocket().toString()));
         }
         if (options.tls()) {
-            TestCertificate.create(dir.path());
-            command.addAll(List.of("--tls-port", Integer.toString(tlsPort), "--tls-auth-clients", "no"));
-            command.addAll(List.of(
-                    "--tls-cert-file", TestCertificate.certificate(dir.path()).toString()));
-            command.addAll(
-                    List.of("--tls-key-file", TestCertificate.key(dir.path()).toString()));
-            command.addAll(List.of(
-                    "--tls-ca-cert-file",
-                    TestCertificate.certificate(dir.path()).toString()));
+            command.addAll(tlsArguments());
         }
         command.addAll(options.arguments());
         return command;
+    }
+
+    private List<String> tlsArguments() {
+        TestCertificate.create(dir.path());
+        String certificate = TestCertificate.certificate(dir.path()).toString();
+        String key = TestCertificate.key(dir.path()).toString();
+        List<String> arguments = new ArrayList<>(List.of("--tls-port", Integer.toString(tlsPort)));
+        arguments.addAll(List.of("--tls-cert-file", certificate, "--tls-key-file", key));
+        // It asks its clients for no certificate, and yet wants to know whom it would trust.
+        arguments.addAll(List.of("--tls-auth-clients", "no", "--tls-ca-cert-file", certificate));
+        return arguments;
     }
 
     private String url(String scheme, int onPort) {
