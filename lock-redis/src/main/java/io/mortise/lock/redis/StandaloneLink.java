@@ -32,6 +32,7 @@ final class StandaloneLink implements RedisLink {
     private static final Logger log = LoggerFactory.getLogger(StandaloneLink.class);
     private static final int THREADS = 2; // Lettuce's least
     private static final int MOST_UNSENT = 16_384;
+    private static final Duration SHORTEST_HANDSHAKE = Duration.ofSeconds(1);
     private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofMillis(500);
 
     /** The core has waited for a whole request timeout already if the server is silent. */
@@ -90,7 +91,7 @@ final class StandaloneLink implements RedisLink {
                 .commandLatencyRecorder(CommandLatencyRecorder.disabled())
                 .build();
         RedisURI uri = RedisURI.builder(given).build();
-        uri.setTimeout(context.requestTimeout()); // bounds each handshake
+        uri.setTimeout(handshake(context));
         uri.setClientName("mortise-" + context.clientId());
         RedisClient client = RedisClient.create(resources, uri);
         client.setOptions(lettuce(options.sslOptions(), context));
@@ -106,13 +107,20 @@ final class StandaloneLink implements RedisLink {
                 .requestQueueSize(MOST_UNSENT)
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // see Deadlines
                 .socketOptions(SocketOptions.builder()
-                        .connectTimeout(context.requestTimeout())
+                        .connectTimeout(handshake(context))
                         .keepAlive(true)
                         .build())
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .useHashIndexQueue(false);
         ssl.ifPresent(lettuce::sslOptions);
         return lettuce.build();
+    }
+
+    /** What TCP, TLS and greeting may take, each; short, so that a server that is back is noticed soon. */
+    private static Duration handshake(BackendContext context) {
+        return context.requestTimeout().compareTo(SHORTEST_HANDSHAKE) < 0
+                ? SHORTEST_HANDSHAKE
+                : context.requestTimeout();
     }
 
     @Override
