@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Whether the server may throw away locks when its memory is full: S1 cannot hold then. */
+final class EvictionCheck {
+    private static final Logger log = LoggerFactory.getLogger(EvictionCheck.class);
+    private static final String NONE = "noeviction";
+
+    private EvictionCheck() {}
+
+    /** Once for each client, at its start; not awaited. */
+    static void warn(RedisNode node, String endpoints) {
+        policy(node).whenComplete((policy, failure) -> {
+            if (failure != null) {
+                log.info(
+                        "event=eviction-unknown endpoints={} hint=\"maxmemory-policy must be {}\" cause=\"{}\"",
+                        endpoints,
+                        NONE,
+                        failure.getMessage());
+            } else {
+                policy.ifPresent(name -> log.warn(
+                        "event=eviction endpoints={} policy={} hint=\"the server may evict locks when its memory is full: set"
+                                + " maxmemory-policy {}\"",
+                        endpoints,
+                        name,
+                        NONE));
+            }
+        });
+    }
+
+    /** The policy, if it endangers locks. */
+    static CompletionStage<Optional<String>> policy(RedisNode node) {
+        return node.ask("INFO memory", commands -> commands.info("memory")).thenApply(EvictionCheck::endangers);
+    }
+
+    /** The policy in what INFO says, if it endangers locks. */
+    static Optional<String> endangers(String info) {
+        return field(info, "maxmemory_policy").filter(policy -> !policy.equals(NONE));
+    }
+
+    static Optional<String> field(String info, String name) {
+        return info.lines()
+                .filter(line -> line.startsWith(name + ":"))
+                .map(line -> line.substring(name.length() + 1).trim())
+                .findFirst();
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The SPI over a link: tickets, and the messages for them. */
+final class RedisBackend implements LockBackend, RedisNode.Listener {
+    private static final Logger log = LoggerFactory.getLogger(RedisBackend.class);
+
+    private final RedisOptions options;
+    private final BackendContext context;
+    private final RedisKeys keys;
+    private final String channel;
+    private final Mailbox mailbox;
+    private final RedisLink link;
+    private final Renewals renewals;
+
+    @SuppressWarnings("this-escape") // messages before the constructor ends find an empty mailbox
+    private RedisBackend(RedisOptions options, BackendContext context) {
+        this.options = options;
+        this.context = context;
+        this.keys = new RedisKeys(options.prefix());
+        this.channel = keys.channel(context.clientId());
+        this.mailbox = new Mailbox(context.clock());
+        this.link = StandaloneLink.open(options, channel, context, this);
+        this.renewals = new Renewals(link, context.clock());
+    }
+
+    static RedisBackend open(RedisOptions options, BackendContext context) {
+        RedisBackend backend = new RedisBackend(options, context);
+        backend.link.nodes().forEach(node -> EvictionCheck.warn(node, backend.endpoints()));
+        return backend;
+    }
+
+    BackendContext context() {
+        return context;
+    }
+
+    RedisKeys keys() {
+        return keys;
+    }
+
+    String channel() {
+        return channel;
+    }
+
+    Mailbox mailbox() {
+        return mailbox;
+    }
+
+    RedisLink link() {
+        return link;
+    }
+
+    @Override
+    public void message(RedisNode from, String text) {
+        Optional<GrantMessage> message = GrantMessage.parse(text);
+        if (message.isEmpty()) {
+            log.debug("event=message-ignored length={}", text.length());
+            return;
+        }
+        Optional<RedisTicket> ticket = mailbox.find(message.get().attemptId());
+        if (ticket.isEmpty()) {
+            return; // it is being withdrawn, and the withdrawal serves the next one in line
+        }
+        if (message.get() instanceof GrantMessage.Granted granted) {
+            ticket.get().pushed(granted, from.epoch());
+        } else {
+            ticket.get().wake();
+        }
+    }
+
+    @Override
+    public void listening(RedisNode node) {
+        mailbox.wakeAll();
+    }
+
+    @Override
+    public String endpoints() {
+        return link.endpoints();
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return Set.of(
+                Capability.FENCING,
+                Capability.FAIR,
+                Capability.PUSH,
+                Capability.CRASH_RELEASE,
+                Capability.PER_LOCK_LEASE,
+                Capability.HOLDER_INFO,
+                Capability.LIST);
+    }
+
+    /** Redis counts in milliseconds. */
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        Duration lease = asked.orElse(options.leaseDuration());
+        Duration whole = Duration.ofMillis(lease.toMillis());
+        return whole.equals(lease) ? lease : whole.plusMillis(1);
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return true;
+    }
+
+    @Override
+    public Ticket enqueue(LockRequest request, Waiter waiter) {
+        return new RedisTicket(this, request, waiter);
+    }
+
+    @Override
+    public void renew(List<Liveness> due) {
+        renewals.renew(due);
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return Optional.of(new RedisAdmin(this));
+    }
+
+    /** For the operator's view. */
+    RedisKeys.OfLock keysOf(String name) {
+        return keys.of(new LockName(name));
+    }
+
+    @Override
+    public void close() {
+        link.close();
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+
+/** What one grant's deadline hangs on: its key. */
+final class RedisLiveness extends Liveness {
+    private static final int RENEWALS_PER_LEASE = 3;
+
+    private final RedisKeys.OfLock keys;
+    private final String attemptId;
+    private final Duration lease;
+
+    RedisLiveness(LockClock clock, RedisKeys.OfLock keys, String attemptId, Duration lease, long validUntil) {
+        super(clock, lease.dividedBy(RENEWALS_PER_LEASE), validUntil);
+        this.keys = keys;
+        this.attemptId = attemptId;
+        this.lease = lease;
+    }
+
+    RedisKeys.OfLock keys() {
+        return keys;
+    }
+
+    String attemptId() {
+        return attemptId;
+    }
+
+    Duration lease() {
+        return lease;
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockClients;
+
+/** The typed way in: for TLS with certificates of your own, or a {@code RedisClient} that the application already has. */
+public final class RedisLocks {
+    private RedisLocks() {}
+
+    /** As {@link #connect(RedisOptions, ClientOptions)} with {@link ClientOptions#defaults()}. */
+    public static LockClient connect(RedisOptions redis) {
+        return connect(redis, ClientOptions.defaults());
+    }
+
+    /**
+     * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
+     */
+    public static LockClient connect(RedisOptions redis, ClientOptions options) {
+        return LockClients.over(context -> RedisBackend.open(redis, context), options);
+    }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One contender: an entry in the lock's queue in Redis. Whoever releases hands the lock on to the first entry, and publishes
+ * that to the client that waits there. The core does not overlap calls; answers and messages come on the I/O thread.
+ */
+final class RedisTicket implements Ticket {
+    private static final Logger log = LoggerFactory.getLogger(RedisTicket.class);
+
+    /** How often a waiter asks at least, in case a message was lost; also how it notices that a holder died. */
+    static final Duration FALLBACK = Duration.ofSeconds(5);
+
+    /** How long a place in line stands without being asked for again: three fallbacks, with the core's jitter. */
+    static final Duration PLACE_STANDS = Duration.ofSeconds(20);
+
+    /** The server's clock may have been set forward since it was last heard: one answer tells by how much. */
+    private static final int MOST_ROUNDS = 3;
+
+    private final RedisBackend backend;
+    private final BackendContext context;
+    private final LockRequest request;
+    private final Waiter waiter;
+    private final RedisKeys.OfLock keys;
+    private final Unanswered unanswered = new Unanswered();
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private volatile @Nullable Standing standing;
+    private volatile @Nullable Pushed pushed;
+    private volatile boolean leaves; // something may be in the store
+    private volatile boolean granted;
+    private volatile boolean abandoned;
+
+    /** The server answered "busy": when that was asked on our clock, and when it was answered on the server's. */
+    private record Standing(int epoch, long sentNanos, long serverMicros) {}
+
+    /** What a message said, and when it arrived. */
+    private record Pushed(GrantMessage.Granted grant, int epoch, long arrivedNanos) {}
+
+    RedisTicket(RedisBackend backend, LockRequest request, Waiter waiter) {
+        this.backend = backend;
+        this.context = backend.context();
+        this.request = request;
+        this.waiter = waiter;
+        this.keys = backend.keys().of(request.name());
+    }
+
+    @Override
+    public CompletionStage<Attempt> attempt() {
+        Pushed message = pushed;
+        if (message != null) {
+            pushed = null;
+            Attempt.Granted collected = collect(message);
+            if (collected != null) {
+                return CompletableFuture.completedFuture(collected);
+            }
+        }
+        if (request.mayWait()) {
+            backend.mailbox().add(request.attemptId(), this); // before it is sent: a message may come with the answer
+        }
+        CompletableFuture<Attempt> answer = new CompletableFuture<>();
+        ask(answer, MOST_ROUNDS);
+        return answer;
+    }
+
+    /**
+     * A grant that was pushed stands without asking if the server's clock tells how long it was on its way: the lock was handed
+     * on so much later than we were told to wait, on the same connection. Otherwise the message is a hint, and so it is when
+     * half of the lease is over: asking renews.
+     */
+    private Attempt.@Nullable Granted collect(Pushed message) {
+        Standing told = standing;
+        if (told == null
+                || told.epoch != message.epoch
+                || message.grant.serverMicros() < told.serverMicros
+                || message.epoch != node().epoch()) {
+            return null;
+        }
+        long handedOn = ServerTime.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
+        long from = handedOn - message.arrivedNanos < 0 ? handedOn : message.arrivedNanos;
+        long validUntil = LockClock.deadline(from, request.leaseDuration());
+        long left = validUntil - context.clock().nanoTime();
+        return left < request.leaseDuration().toNanos() / 2 ? null : grant(message.grant.token(), validUntil);
+    }
+
+    private Attempt.Granted grant(long token, long validUntil) {
+        granted = true;
+        backend.mailbox().remove(request.attemptId());
+        return new Attempt.Granted(
+                token,
+                new RedisLiveness(context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
+    }
+
+    private void ask(CompletableFuture<Attempt> answer, int rounds) {
+        RedisNode node = node();
+        long now = context.clock().nanoTime();
+        int epoch = node.epoch();
+        long notAfter = node.time().atMost(now) + context.requestTimeout().toNanos() / 1_000;
+        String[] args = {
+            request.attemptId(),
+            request.ownerRecord() + " client=" + context.clientId(), // as CLIENT LIST names its connection
+            String.valueOf(request.leaseDuration().toMillis()),
+            String.valueOf(notAfter),
+            request.mayWait() ? backend.channel() : "",
+            String.valueOf(PLACE_STANDS.toMillis())
+        };
+        leaves = true;
+        node.run(Script.ACQUIRE, keys.all(), args, new RedisNode.Reply() {
+            @Override
+            public void answered(List<Object> values) {
+                RedisTicket.this.answered(answer, rounds, node, now, values);
+            }
+
+            @Override
+            public void failed(Throwable cause, boolean notExecuted) {
+                if (!notExecuted) {
+                    unanswered.add(epoch, notAfter);
+                }
+                answer.completeExceptionally(RedisFailure.of(cause, acquire(), backend.endpoints()));
+            }
+        });
+    }
+
+    private void answered(
+            CompletableFuture<Attempt> answer, int rounds, RedisNode node, long sentNanos, List<Object> values) {
+        long serverMicros = Long.parseLong((String) values.get(values.size() - 1));
+        node.time().heard(sentNanos, serverMicros);
+        if (unanswered.any()) {
+            unanswered.settledBy(node.epoch(), serverMicros);
+        }
+        switch ((String) values.get(0)) {
+            case "granted" ->
+                answer.complete(grant(
+                        Long.parseLong((String) values.get(1)),
+                        LockClock.deadline(sentNanos, request.leaseDuration())));
+            case "busy" -> {
+                standing = new Standing(node.epoch(), sentNanos, serverMicros);
+                leaves = request.mayWait() || unanswered.any();
+                answer.complete(new Attempt.Waiting(untilNext((Long) values.get(1))));
+            }
+            default -> {
+                if (rounds > 1) {
+                    ask(answer, rounds - 1);
+                } else {
+                    answer.completeExceptionally(new BackendUnavailableException(acquire() + " at "
+                            + backend.endpoints() + ": it arrived too late each time, or the server's clock jumps"));
+                }
+            }
+        }
+    }
+
+    /** At the latest when the present holder's time is over, if it died. */
+    private static Duration untilNext(long leftMillis) {
+        return leftMillis < 0 || leftMillis >= FALLBACK.toMillis() ? FALLBACK : Duration.ofMillis(leftMillis + 1);
+    }
+
+    /** The lock was handed on to us. On the I/O thread. */
+    void pushed(GrantMessage.Granted grant, int epoch) {
+        pushed = new Pushed(grant, epoch, context.clock().nanoTime());
+        wake();
+    }
+
+    /** It may be our turn, or a message may have been lost. */
+    void wake() {
+        if (abandoned) {
+            withdrawUnasked();
+        } else {
+            waiter.wake();
+        }
+    }
+
+    /** Nobody waits for it any more, but it still stood in line when the server was back: the next one is served. */
+    private void withdrawUnasked() {
+        release(
+                (was, settled) -> backend.mailbox().remove(request.attemptId()),
+                failure ->
+                        log.debug("event=place-left lock=\"{}\"", request.name().escaped(), failure));
+    }
+
+    @Override
+    public CompletionStage<Boolean> end() {
+        if (!leaves) {
+            return CompletableFuture.completedFuture(false);
+        }
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        release(
+                (was, settled) -> {
+                    backend.mailbox().remove(request.attemptId());
+                    if (!settled) {
+                        sweep();
+                    }
+                    done.complete(was);
+                },
+                done::completeExceptionally);
+        return done;
+    }
+
+    /** What a release found, and whether nothing can come after it. */
+    private interface Released {
+        void found(boolean was, boolean settled);
+    }
+
+    private interface Failed {
+        void because(Throwable cause);
+    }
+
+    private void release(Released released, Failed failed) {
+        RedisNode node = node();
+        String what = "release of lock \"" + request.name() + "\"";
+        node.run(
+                Script.RELEASE,
+                keys.all(),
+                new String[] {request.attemptId(), unanswered.any() ? "1" : "0"},
+                new RedisNode.Reply() {
+                    @Override
+                    public void answered(List<Object> values) {
+                        boolean held = values.get(0).equals(1L);
+                        boolean stood = values.get(1).equals(1L);
+                        String micros = (String) values.get(2);
+                        boolean settled = !unanswered.any()
+                                || unanswered.settledBy(node.epoch(), micros.isEmpty() ? 0 : Long.parseLong(micros));
+                        released.found(held || (stood && !granted), settled);
+                    }
+
+                    @Override
+                    public void failed(Throwable cause, boolean notExecuted) {
+                        failed.because(RedisFailure.of(cause, what, backend.endpoints()));
+                    }
+                });
+    }
+
+    /**
+     * An acquire without an answer may lie in a buffer of a connection that is gone, and be executed after the release: what
+     * it makes is removed again, until the server's clock has passed the time after which the script refuses it (S8).
+     */
+    private void sweep() {
+        if (sweeping.compareAndSet(false, true)) {
+            context.settle(
+                    "a request for lock \"" + request.name().escaped() + "\" without an answer, which may yet execute",
+                    () -> {
+                        CompletableFuture<Boolean> swept = new CompletableFuture<>();
+                        release(
+                                (was, settled) -> {
+                                    if (settled) {
+                                        swept.complete(was);
+                                    } else {
+                                        swept.completeExceptionally(new BackendUnavailableException("not settled yet"));
+                                    }
+                                },
+                                swept::completeExceptionally);
+                        return swept;
+                    },
+                    context.clock().nanoTime() + request.leaseDuration().toNanos());
+        }
+    }
+
+    /** Its grant goes by itself, and so does its place; until then a message for it is answered by its withdrawal. */
+    @Override
+    public void abandon() {
+        abandoned = true;
+        context.clock().schedule(PLACE_STANDS, () -> backend.mailbox().remove(request.attemptId()));
+    }
+
+    private RedisNode node() {
+        return backend.link().nodeOf(keys);
+    }
+
+    private String acquire() {
+        return "acquire of lock \"" + request.name() + "\"";
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Locks on Redis and Valkey. */
+module io.mortise.lock.redis {
+    requires transitive io.mortise.lock;
+    requires transitive lettuce.core;
+    requires io.netty.common;
+    requires org.slf4j;
+    requires static transitive org.jspecify;
+    requires static com.google.errorprone.annotations;
+
+    exports io.mortise.lock.redis;
+
+    provides io.mortise.lock.spi.LockProvider with
+            io.mortise.lock.redis.RedisProvider;
+}

@@ -1,0 +1,26 @@
+-- One attempt. Asked again by the same attempt id it answers the same grant.
+-- ARGV: attempt id, owner record, lease in ms, not after this server time in µs, channel or '' for one that does not wait,
+--       for how many ms a place in line stands without being asked for again
+-- Answers 'granted', token, time | 'busy', ms to go (-1: unknown), time | 'late', time
+local attempt, record, lease, not_after, channel, stands = unpack(ARGV)
+local now = micros()
+if now > tonumber(not_after) then
+  return { 'late', digits(now) } -- its sender has given it up, and may have withdrawn it
+end
+
+local function grant()
+  local token = next_token(now)
+  redis.call('SET', grant_key, record .. ' token=' .. token, 'PX', lease)
+  return { 'granted', token, digits(now) }
+end
+
+if redis.call('EXISTS', grant_key, queue_key) == 0 then
+  return grant()
+end
+
+local value = redis.call('GET', grant_key)
+if is_of(value, attempt) then
+  redis.call('PEXPIRE', grant_key, lease)
+  return { 'granted', string.match(value, ' token=(%d+)'), digits(now) }
+end
+

@@ -1,0 +1,10 @@
+-- Extends what is still held. Makes nothing that is missing.
+-- KEYS: the grants. ARGV: for each its attempt id and its lease in ms
+-- Answers for each 1: held and extended, or 0: not ours any more
+local held = {}
+for i, grant_key in ipairs(KEYS) do
+  local attempt, lease = ARGV[2 * i - 1], ARGV[2 * i]
+  local whose = redis.pcall('GETRANGE', grant_key, 0, #attempt - 1)
+  held[i] = whose == attempt and redis.call('PEXPIRE', grant_key, lease) or 0
+end
+return held

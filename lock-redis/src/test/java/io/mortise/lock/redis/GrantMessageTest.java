@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class GrantMessageTest {
+    private static final String ATTEMPT = "0123456789abcdef0123456789abcdef";
+
+    @Test
+    void bothForms() {
+        assertThat(GrantMessage.parse("G " + ATTEMPT + " 1795284523123456 1795284523123457"))
+                .contains(new GrantMessage.Granted(ATTEMPT, 1_795_284_523_123_456L, 1_795_284_523_123_457L));
+        assertThat(GrantMessage.parse("W " + ATTEMPT)).contains(new GrantMessage.Wake(ATTEMPT));
+    }
+
+    @Test
+    void S19_anythingElseIsNoMessage() {
+        for (String text : List.of(
+                "",
+                "G",
+                "W",
+                "hello",
+                "G " + ATTEMPT,
+                "G " + ATTEMPT + " 1",
+                "G " + ATTEMPT + " 1 -2",
+                "G " + ATTEMPT + " 1 2 3",
+                "G " + ATTEMPT + " 12345678901234567 1",
+                "W " + ATTEMPT + "0",
+                "W " + ATTEMPT.replace('a', 'A'),
+                "W " + ATTEMPT + "\n")) {
+            assertThat(GrantMessage.parse(text)).as(text).isEmpty();
+        }
+    }
+}

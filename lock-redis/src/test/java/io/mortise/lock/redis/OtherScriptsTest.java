@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.testkit.servers.BareRedis;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** {@code renew.lua}, {@code force_release.lua} and {@code status.lua} alone, on a server. */
+class OtherScriptsTest {
+    private static ScriptBench bench;
+
+    @BeforeAll
+    static void start() {
+        bench = new ScriptBench();
+    }
+
+    @AfterAll
+    static void stop() {
+        bench.close();
+    }
+
+    @AfterEach
+    void clear() {
+        bench.clear();
+    }
+
+    @Test
+    void S06_renewExtendsWhatIsOursAndMakesNothing() {
+        bench.granted(1);
+        bench.redis.call("SET", "lock:foreign", "not ours", "PX", "5000");
+        bench.redis.call("LPUSH", "lock:list", "a");
+        List<?> answer = bench.run(
+                Script.RENEW,
+                List.of("lock:x", "lock:foreign", "lock:list", "lock:gone", "lock:x"),
+                ScriptBench.attempt(1),
+                "100000",
+                ScriptBench.attempt(1),
+                "100000",
+                ScriptBench.attempt(1),
+                "100000",
+                ScriptBench.attempt(1),
+                "100000",
+                ScriptBench.attempt(2),
+                "200000");
+        assertThat(answer).isEqualTo(List.of(1L, 0L, 0L, 0L, 0L));
+        assertThat((Long) bench.redis.call("PTTL", "lock:x")).isBetween(90_000L, 100_000L);
+        assertThat((Long) bench.redis.call("PTTL", "lock:foreign")).isLessThanOrEqualTo(5_000L);
+        assertThat(bench.keys()).containsExactly("lock:%token", "lock:foreign", "lock:list", "lock:x");
+    }
+
+    @Test
+    void S18_aForcedReleaseTakesExactlyWhatWasSeenAndServesTheNext() {
+        bench.granted(1);
+        String seen = bench.value();
+        assertThat(bench.run(Script.FORCE_RELEASE, seen + "x")).isEqualTo(List.of(0L));
+        assertThat(bench.value()).isEqualTo(seen);
+        bench.acquire(2, bench.listen("c2"));
+        assertThat(bench.run(Script.FORCE_RELEASE, seen)).isEqualTo(List.of(1L));
+        assertThat(bench.value()).startsWith(ScriptBench.record(2));
+        assertThat(bench.run(Script.FORCE_RELEASE, seen)).isEqualTo(List.of(0L));
+        assertThat(bench.run(Script.FORCE_RELEASE, bench.value())).isEqualTo(List.of(1L));
+        assertThat(bench.keys()).containsExactly("lock:%token");
+        assertThat(bench.run(Script.FORCE_RELEASE, "")).isEqualTo(List.of(0L));
+    }
+
+    @Test
+    void S18_statusIsTheHolderAndThoseWhoWait() {
+        assertThat(bench.run(Script.STATUS)).isEqualTo(List.of(""));
+        bench.granted(1);
+        bench.acquire(2, "c");
+        bench.acquire(3, "c");
+        bench.timeOut(3);
+        bench.acquire(4, "c");
+        assertThat(bench.run(Script.STATUS))
+                .isEqualTo(List.of("=" + bench.value(), ScriptBench.record(2), ScriptBench.record(4)));
+        bench.redis.call("DEL", ScriptBench.KEYS.grant());
+        bench.redis.call("LPUSH", ScriptBench.KEYS.grant(), "a");
+        assertThat(bench.run(Script.STATUS).get(0)).isEqualTo("=(not a string)");
+    }
+
+    @Test
+    void theDigestIsTheServersOwn() {
+        for (Script script : Script.values()) {
+            assertThat(bench.redis.call("SCRIPT", "LOAD", script.text())).isEqualTo(script.sha1());
+        }
+    }
+
+    /** With the documented pattern of SET NX PX and compare-and-delete, by bare commands. */
+    @Test
+    void S01_theDocumentedPatternExcludesAndIsExcluded() {
+        String compareAndDelete =
+                "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
+        BareRedis redis = bench.redis;
+        bench.granted(1);
+        assertThat(redis.call("SET", "lock:x", "random", "NX", "PX", "30000")).isNull();
+        assertThat(redis.call("EVAL", compareAndDelete, "1", "lock:x", "random"))
+                .isEqualTo(0L);
+        bench.release(1);
+        assertThat(redis.call("SET", "lock:x", "random", "NX", "PX", "30000")).isEqualTo("OK");
+        assertThat(bench.acquire(2, bench.listen("c")).get(0)).isEqualTo("busy");
+        assertThat(redis.call("EVAL", compareAndDelete, "1", "lock:x", "random"))
+                .isEqualTo(1L);
+        assertThat(bench.acquire(2, "c").get(0)).isEqualTo("granted");
+    }
+}

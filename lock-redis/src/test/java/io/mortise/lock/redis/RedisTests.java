@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What the tests of this module share. */
+final class RedisTests {
+    private static final Pattern CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
+
+    static final Duration SOON = Duration.ofSeconds(20);
+
+    private RedisTests() {}
+
+    /** How many stand in line for a lock with the default prefix. */
+    static long waiters(BareRedis redis, String lock) {
+        String queue = new RedisKeys(RedisOptions.DEFAULT_PREFIX)
+                .of(new LockName(lock))
+                .queue();
+        return (Long) Objects.requireNonNull(redis.call("ZCARD", queue));
+    }
+
+    /** The ids of the clients that are connected. */
+    static Set<String> clientIds(int port) {
+        try (BareRedis redis = BareRedis.connect(port)) {
+            Set<String> ids = new TreeSet<>();
+            Matcher matcher = CLIENT.matcher(String.valueOf(redis.call("CLIENT", "LIST")));
+            while (matcher.find()) {
+                ids.add(matcher.group(1));
+            }
+            return ids;
+        }
+    }
+
+    /** How many connections there are, with the one that asks. */
+    static long connections(RedisTestServer server) {
+        try (BareRedis redis = server.connect()) {
+            return Long.parseLong(Objects.requireNonNull(redis.info("clients").get("connected_clients")));
+        }
+    }
+
+    /** All keys that match, sorted. */
+    static List<String> keys(BareRedis redis, String pattern) {
+        List<String> keys = new ArrayList<>();
+        for (Object key : (List<?>) Objects.requireNonNull(redis.call("KEYS", pattern))) {
+            keys.add((String) key);
+        }
+        keys.sort(null);
+        return keys;
+    }
+
+    /** Scripts that were run, without renewals, which alone read a part of the value; each of those is of one lock here. */
+    static long requestsButRenewals(BareRedis redis) {
+        Map<String, Long> calls = redis.commandCalls();
+        return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L) - calls.getOrDefault("getrange", 0L);
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What goes over the wire, counted by the server. */
+class RedisWireTest {
+    private static final int CLIENTS = 10;
+    private static final int WAITERS = 20;
+    private static final int NAMES = 100_000;
+
+    private static RedisTestServer server;
+    private static BareRedis redis;
+    private final List<LockClient> clients = new ArrayList<>();
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisTestServer.start();
+        redis = server.connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+        server.close();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        clients.forEach(LockClient::close);
+        assertThat(RedisTests.keys(redis, "*")).isSubsetOf("lock:%token");
+    }
+
+    private LockClient client() {
+        LockClient client = RedisLocks.connect(options());
+        clients.add(client);
+        return client;
+    }
+
+    private static RedisOptions options() {
+        return RedisOptions.connectTo(RedisURI.create(server.url()));
+    }
+
+    @Test
+    void uncontendedCycleIsTwoRequestsAndNoMessage() throws Exception {
+        DistributedLock lock = client().named("x");
+        lock.acquire().close(); // the server has seen the scripts
+        redis.resetCommandCalls();
+        lock.acquire().close();
+        assertThat(redis.commandCalls())
+                .as("two requests; the rest is what the scripts do")
+                .isEqualTo(
+                        Map.of("evalsha", 2L, "time", 1L, "exists", 2L, "getset", 1L, "set", 1L, "get", 1L, "del", 1L));
+    }
+
+    @Test
+    void S11_aCrowdDrainsByOneRequestAndOneMessageEachAndNobodyPolls() throws Exception {
+        Lease held = client().named("x").acquire();
+        List<DistributedLock> locks = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            locks.add(client().named("x"));
+        }
+        List<CompletableFuture<?>> cycles = new ArrayList<>();
+        for (DistributedLock lock : locks) {
+            for (int j = 0; j < WAITERS; j++) {
+                cycles.add(lock.acquireAsync().thenCompose(Lease::releaseAsync));
+            }
+        }
+        int crowd = CLIENTS * WAITERS;
+        Await.until("all stand in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == crowd);
+        redis.resetCommandCalls();
+        long start = System.nanoTime();
+        Await.until("two seconds are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_000_000_000L);
+        assertThat(RedisTests.requestsButRenewals(redis))
+                .as("requests while nothing happens")
+                .isZero();
+        held.release();
+        for (CompletableFuture<?> cycle : cycles) {
+            cycle.get(30, TimeUnit.SECONDS);
+        }
+        double handOffs = crowd;
+        assertThat(RedisTests.requestsButRenewals(redis) / handOffs)
+                .as("requests per hand-off")
+                .isLessThanOrEqualTo(1.2);
+        assertThat(redis.commandCalls().getOrDefault("publish", 0L) / handOffs)
+                .as("messages per hand-off")
+                .isLessThanOrEqualTo(1.0);
+    }
+
+    @Test
+    void oneConnectionAndOneSubscriptionForEachClientWhateverItDoes() throws Exception {
+        List<Lease> held = new ArrayList<>();
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        LockClient one = client();
+        LockClient two = client();
+        for (int i = 0; i < 50; i++) {
+            held.add(one.named("lock" + i).acquire());
+            waiting.add(two.named("lock" + i).acquireAsync());
+        }
+        Await.until("the last waits", RedisTests.SOON, () -> RedisTests.waiters(redis, "lock49") == 1);
+        assertThat((List<?>) redis.call("PUBSUB", "CHANNELS")).hasSize(2);
+        assertThat(redis.call("PUBSUB", "NUMPAT")).isEqualTo(0L);
+        assertThat(redis.info("clients").get("connected_clients"))
+                .as("and this one")
+                .isEqualTo("3");
+        held.forEach(Lease::close);
+        for (CompletableFuture<Lease> lease : waiting) {
+            lease.get(10, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void aThousandHeldLocksAreRenewedByTenRequestsAPeriodAtMost() throws Exception {
+        Duration lease = Duration.ofSeconds(3);
+        LockClient client = client();
+        List<CompletableFuture<Lease>> acquired = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            acquired.add(client.named("held" + i, LockOptions.defaults().leaseDuration(lease))
+                    .acquireAsync());
+        }
+        List<Lease> held = new ArrayList<>();
+        for (CompletableFuture<Lease> one : acquired) {
+            held.add(one.get(30, TimeUnit.SECONDS));
+        }
+        redis.resetCommandCalls();
+        long start = System.nanoTime();
+        Duration watched = lease.plusMillis(500);
+        Await.until("more than a lease is over", RedisTests.SOON, () -> System.nanoTime() - start > watched.toNanos());
+        assertThat(held).allMatch(Lease::isHeld);
+        Map<String, Long> calls = redis.commandCalls();
+        long periods = watched.dividedBy(lease.dividedBy(3)) + 1;
+        assertThat(calls.get("getrange")).as("renewals").isGreaterThanOrEqualTo(3_000);
+        assertThat(calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L))
+                .as("requests")
+                .isLessThanOrEqualTo(10 * periods);
+        List<CompletableFuture<?>> released = new ArrayList<>();
+        held.forEach(one -> released.add(one.releaseAsync()));
+        for (CompletableFuture<?> one : released) {
+            one.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void S17_namesUsedOnceLeaveNothingHereOrThere() throws Exception {
+        AtomicReference<RedisBackend> backend = new AtomicReference<>();
+        LockClient client = LockClients.over(
+                context -> {
+                    backend.set(RedisBackend.open(options(), context));
+                    return backend.get();
+                },
+                ClientOptions.defaults());
+        clients.add(client);
+        Semaphore window = new Semaphore(500);
+        List<CompletableFuture<?>> failed = new ArrayList<>();
+        for (int i = 0; i < NAMES; i++) {
+            window.acquire();
+            client.named("once/" + i)
+                    .acquireAsync()
+                    .thenCompose(Lease::releaseAsync)
+                    .whenComplete((outcome, failure) -> {
+                        if (failure != null) {
+                            synchronized (failed) {
+                                failed.add(CompletableFuture.failedFuture(failure));
+                            }
+                        }
+                        window.release();
+                    });
+        }
+        window.acquire(500);
+        assertThat(failed).isEmpty();
+        assertThat(redis.call("DBSIZE")).isEqualTo(1L);
+        assertThat(Objects.requireNonNull(backend.get()).mailbox().size()).isZero();
+    }
+}
