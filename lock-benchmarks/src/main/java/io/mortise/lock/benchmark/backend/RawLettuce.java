@@ -39,6 +39,11 @@ final class RawLettuce implements Contender {
     }
 
     @Override
+    public boolean polls() {
+        return true;
+    }
+
+    @Override
     public Session open(String endpoint) {
         RedisClient client = RedisClient.create(RedisBackend.uri(endpoint));
         StatefulRedisConnection<String, String> connection = client.connect();
