@@ -8,11 +8,13 @@ import io.mortise.lock.benchmark.report.Result;
 import io.mortise.lock.benchmark.report.Table;
 import io.mortise.lock.benchmark.report.Verdict;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What is printed, each block as soon as it is known. */
 final class Output implements Plan.Listener {
     private final PrintWriter out;
+    private final List<Result> run = new ArrayList<>();
 
     Output(PrintWriter out) {
         this.out = out;
@@ -27,6 +29,7 @@ final class Output implements Plan.Listener {
 
     @Override
     public void started(Backend backend) {
+        run.clear();
         out.println();
         out.println(backend.name() + ": " + backend.description());
         backend.contenders().forEach(contender -> out.printf("  %-8s %s%n", contender.name(), contender.description()));
@@ -36,7 +39,8 @@ final class Output implements Plan.Listener {
     @Override
     public void done(Result result, Backend backend) {
         out.println();
-        out.print(Table.of(result, Verdict.of(result, backend.goals())));
+        run.add(result);
+        out.print(Table.of(result, Verdict.of(result, run, backend.goals())));
         out.flush();
     }
 

@@ -34,12 +34,14 @@ final class Runner {
     /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolated if a contender let two in at once */
     Result run(Backend backend, Scenario scenario) throws Exception {
         Map<String, List<Figures>> figures = new LinkedHashMap<>();
-        backend.contenders().forEach(contender -> figures.put(contender.name(), new ArrayList<>()));
+        List<Contender> contenders =
+                backend.contenders().stream().filter(scenario::suits).toList();
+        contenders.forEach(contender -> figures.put(contender.name(), new ArrayList<>()));
         WarmedUp warmedUp;
         try (Line line = Line.to(backend.endpoint(), scenario.roundTrip())) {
-            warmedUp = warmUp(backend, scenario, line);
+            warmedUp = warmUp(backend, contenders, scenario, line);
             for (int round = 0; round < rounds; round++) {
-                for (Contender contender : turns(backend.contenders(), round)) {
+                for (Contender contender : turns(contenders, round)) {
                     Figures given = trial(backend, scenario, contender, line.endpoint(), effort);
                     figures.getOrDefault(contender.name(), new ArrayList<>()).add(given);
                 }
@@ -48,17 +50,18 @@ final class Runner {
         return new Result(backend.name(), scenario.name(), scenario.description(), warmedUp, figures);
     }
 
-    private WarmedUp warmUp(Backend backend, Scenario scenario, Line line) throws Exception {
+    private WarmedUp warmUp(Backend backend, List<Contender> contenders, Scenario scenario, Line line)
+            throws Exception {
         if (scenario.warmedUpBy().isPresent()) {
             // Past the delay: it is the same code, which runs far more often there.
             Effort round = new Effort(WarmUp.ROUND, effort.smoke());
             return warmUp.run(
-                    backend.contenders(),
+                    contenders,
                     scenario.warmedUpBy().get(),
                     contender -> trial(backend, scenario, contender, backend.endpoint(), round));
         }
         if (warmUp.most() > 0) {
-            for (Contender contender : backend.contenders()) {
+            for (Contender contender : contenders) {
                 trial(backend, scenario, contender, line.endpoint(), effort);
             }
         }

@@ -20,6 +20,7 @@ public final class Backends {
     public static List<Startable> all() {
         return List.of(
                 new Startable(MemoryBackend.NAME, MemoryBackend::new),
-                new Startable(ZooKeeperBackend.NAME, ZooKeeperBackend::new));
+                new Startable(ZooKeeperBackend.NAME, ZooKeeperBackend::new),
+                new Startable(RedisBackend.NAME, RedisBackend::new));
     }
 }

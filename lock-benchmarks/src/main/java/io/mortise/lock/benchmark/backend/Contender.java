@@ -9,6 +9,11 @@ public interface Contender {
     /** What it is and in which version, for the reader of a report. */
     String description();
 
+    /** Whether one that finds the lock taken asks again and again, instead of standing in line. */
+    default boolean polls() {
+        return false;
+    }
+
     /** Connects as a process of its own. */
     Session open(String endpoint) throws Exception;
 }

@@ -8,14 +8,33 @@ import java.util.Optional;
  *
  * @param scenario which scenario's figure
  * @param measure which figure of it
- * @param against the contender that the figure is divided by; empty: the figure itself counts
+ * @param against what the figure is divided by; empty: the figure itself counts
  * @param atLeast whether the bound is a least value, else it is a greatest one
  * @param bound reached when met exactly
  */
-public record Goal(String scenario, String measure, Optional<String> against, boolean atLeast, double bound) {
+public record Goal(String scenario, String measure, Optional<Figure> against, boolean atLeast, double bound) {
+    /** The figure of another contender, of the same scenario or another one of the run. */
+    public record Figure(String contender, String scenario, String measure) {
+        @Override
+        public String toString() {
+            return contender + " " + scenario + " " + measure;
+        }
+    }
+
     /** Mortise's figure divided by that of the other is at least so much. */
     public static Goal ratioAtLeast(double bound, String against, String scenario, String measure) {
-        return new Goal(scenario, measure, Optional.of(against), true, bound);
+        return new Goal(scenario, measure, Optional.of(new Figure(against, scenario, measure)), true, bound);
+    }
+
+    /** The same by another figure, of a scenario that was run before: for a contender that cannot do the same work. */
+    public Goal by(String otherScenario, String otherMeasure) {
+        Figure other = new Figure(against.orElseThrow().contender(), otherScenario, otherMeasure);
+        return new Goal(scenario, measure, Optional.of(other), atLeast, bound);
+    }
+
+    /** Whether it divides by a figure of another scenario. */
+    public boolean spansScenarios() {
+        return against.filter(other -> !other.scenario().equals(scenario)).isPresent();
     }
 
     /** Mortise's figure is at most so much. */

@@ -32,7 +32,7 @@ public record Report(Environment environment, Map<String, Object> settings, List
                 contenders.put(contender.name(), contender.description());
             }
             List<Verdict> verdicts = results.stream()
-                    .flatMap(result -> Verdict.of(result, backend.goals()).stream())
+                    .flatMap(result -> Verdict.of(result, results, backend.goals()).stream())
                     .toList();
             return new OfBackend(backend.name(), backend.description(), contenders, results, verdicts);
         }
@@ -98,7 +98,7 @@ public record Report(Environment environment, Map<String, Object> settings, List
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("scenario", verdict.goal().scenario());
         json.put("measure", verdict.goal().measure());
-        verdict.goal().against().ifPresent(other -> json.put("against", other));
+        verdict.goal().against().ifPresent(other -> json.put("against", other.toString()));
         json.put(verdict.goal().atLeast() ? "atLeast" : "atMost", verdict.goal().bound());
         json.put("value", verdict.value());
         json.put("reached", verdict.reached());

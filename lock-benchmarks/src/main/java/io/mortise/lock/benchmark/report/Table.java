@@ -35,6 +35,7 @@ public final class Table {
                 label = "";
             }
         }
+        verdicts.stream().filter(verdict -> verdict.goal().spansScenarios()).forEach(this::spanning);
         result.contenders().forEach(this::requests);
         warmUp(result.warmedUp());
         return out.toString();
@@ -59,6 +60,12 @@ public final class Table {
 
     private String goal(String measure, Optional<String> against) {
         return Verdict.on(verdicts, measure, against).map(Verdict::toString).orElse("");
+    }
+
+    private void spanning(Verdict verdict) {
+        out.append("  ").append(verdict.goal().measure()).append(" by ");
+        out.append(verdict.goal().against().orElseThrow()).append(": ");
+        out.append(times(verdict.value())).append(" x  ").append(verdict).append('\n');
     }
 
     private void requests(String contender) {

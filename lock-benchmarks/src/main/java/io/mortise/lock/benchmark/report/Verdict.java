@@ -8,29 +8,44 @@ import java.util.Optional;
 
 /** A goal and what was reached of it: a ratio of medians, or Mortise's own median. */
 public record Verdict(Goal goal, double value) {
-    /** Those goals that are about this scenario and its contenders. */
-    public static List<Verdict> of(Result result, List<Goal> goals) {
+    /**
+     * Those goals that are about this scenario and contenders of this run.
+     *
+     * @param run all scenarios so far on the same backend, this one included
+     */
+    public static List<Verdict> of(Result result, List<Result> run, List<Goal> goals) {
         return goals.stream()
                 .filter(goal -> goal.scenario().equals(result.scenario()))
-                .filter(goal -> result.contenders()
-                        .containsAll(goal.against().map(List::of).orElse(List.of())))
-                .map(goal -> new Verdict(goal, value(result, goal)))
+                .filter(goal -> goal.against().isEmpty()
+                        || find(goal.against().get(), run).isPresent())
+                .map(goal -> new Verdict(goal, value(result, run, goal)))
                 .toList();
     }
 
-    private static double value(Result result, Goal goal) {
-        List<Double> own = result.values(Backend.MORTISE, goal.measure());
+    private static double value(Result result, List<Result> run, Goal goal) {
+        double own = median(result, Backend.MORTISE, goal.measure());
         return goal.against()
-                .map(other ->
-                        Ratio.of(own, result.values(other, goal.measure())).ofMedians())
-                .orElseGet(() -> Spread.of(own).median());
+                .map(other -> own / median(find(other, run).orElseThrow(), other.contender(), other.measure()))
+                .orElse(own);
+    }
+
+    private static Optional<Result> find(Goal.Figure figure, List<Result> run) {
+        return run.stream()
+                .filter(result -> result.scenario().equals(figure.scenario())
+                        && result.contenders().contains(figure.contender()))
+                .findFirst();
+    }
+
+    private static double median(Result result, String contender, String measure) {
+        return Spread.of(result.values(contender, measure)).median();
     }
 
     /** The verdict on one cell of the table, if there is one. */
     static Optional<Verdict> on(List<Verdict> verdicts, String measure, Optional<String> against) {
         return verdicts.stream()
+                .filter(verdict -> !verdict.goal.spansScenarios())
                 .filter(verdict -> verdict.goal.measure().equals(measure)
-                        && verdict.goal.against().equals(against))
+                        && verdict.goal.against().map(Goal.Figure::contender).equals(against))
                 .findFirst();
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
+import io.mortise.lock.benchmark.backend.Contender;
 import io.mortise.lock.benchmark.backend.Held;
 import io.mortise.lock.benchmark.backend.Session;
 import java.time.Duration;
@@ -26,6 +27,12 @@ final class Crowd implements Scenario {
     @Override
     public String description() {
         return WAITERS + " waiters of " + CLIENTS + " clients behind one holder, from its release on";
+    }
+
+    /** It begins when all stand in line. */
+    @Override
+    public boolean suits(Contender contender) {
+        return !contender.polls();
     }
 
     @Override

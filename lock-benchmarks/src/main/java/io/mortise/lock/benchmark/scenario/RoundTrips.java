@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
+import io.mortise.lock.benchmark.backend.Contender;
 import io.mortise.lock.benchmark.backend.Held;
 import io.mortise.lock.benchmark.backend.RoundTrip;
 import io.mortise.lock.benchmark.backend.Session;
@@ -39,6 +40,12 @@ final class RoundTrips implements Scenario {
     @Override
     public Duration roundTrip() {
         return roundTrip;
+    }
+
+    /** Its hand-off begins when the other stands in line. */
+    @Override
+    public boolean suits(Contender contender) {
+        return !contender.polls();
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.mortise.lock.benchmark.scenario;
 
 import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.backend.Contender;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -21,6 +22,11 @@ public interface Scenario {
     /** Whether it can be measured there. */
     default boolean runsOn(Backend backend) {
         return backend.isRemote() || roundTrip().isZero();
+    }
+
+    /** Whether it says anything of that contender. */
+    default boolean suits(Contender contender) {
+        return true;
     }
 
     /**

@@ -23,7 +23,7 @@ class ReportTest {
                         "for tests",
                         Map.of("mortise", "ours"),
                         List.of(result),
-                        Verdict.of(result, List.of(GOAL)))));
+                        Verdict.of(result, List.of(result), List.of(GOAL)))));
 
         String json = report.toJson().replaceAll("\\s+", "");
 
@@ -35,7 +35,8 @@ class ReportTest {
                 .contains("\"warmUp\":{\"measure\":\"cycles/s\",\"rounds\":{", "\"peer\":[3.0,9.0]")
                 .contains("},\"notSteady\":[\"peer\"]}")
                 .contains("\"requestsPer\":\"cycle\"", "\"peer\":{\"create2\":2.5,\"delete\":1.0}")
-                .contains("\"goals\":[{\"scenario\":\"one-thread\",\"measure\":\"cycles/s\",\"against\":\"peer\","
-                        + "\"atLeast\":1.35,\"value\":2.0,\"reached\":true}]");
+                .contains(
+                        "\"goals\":[{\"scenario\":\"one-thread\",\"measure\":\"cycles/s\",\"against\":\"peer one-thread cycles/s\","
+                                + "\"atLeast\":1.35,\"value\":2.0,\"reached\":true}]");
     }
 }

@@ -18,7 +18,7 @@ class TableTest {
                 Goal.atMost(0, "one-thread", "requests a cycle"),
                 Goal.atMost(0, "another", "cycles/s"));
 
-        String table = Table.of(Samples.result(), Verdict.of(Samples.result(), goals));
+        String table = Table.of(Samples.result(), Verdict.of(Samples.result(), List.of(Samples.result()), goals));
 
         assertThat(table).isEqualTo("""
                 store one-thread: as tests have it

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** The peer on Redis: its plain lock, renewed by its watchdog. */
+final class RedissonLock implements Contender {
+    static final String NAME = "redisson";
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "Redisson " + Versions.of("org.redisson", "redisson") + " RLock, renewed by its watchdog";
+    }
+
+    @Override
+    public Session open(String endpoint) {
+        Config config = new Config();
+        config.setLockWatchdogTimeout(RedisBackend.LEASE.toMillis());
+        config.useSingleServer().setAddress("redis://" + endpoint);
+        RedissonClient client = Redisson.create(config);
+        return new Session() {
+            @Override
+            public Held acquire(String lock) {
+                RLock granted = client.getLock("redisson:" + lock);
+                granted.lock();
+                return new Granted(granted);
+            }
+
+            @Override
+            public void close() {
+                client.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        };
+    }
+
+    private record Granted(RLock lock) implements Held {
+        @Override
+        public OptionalLong token() {
+            return OptionalLong.empty();
+        }
+
+        @Override
+        public void release() {
+            lock.unlock();
+        }
+
+        @Override
+        public void releaseAsync() {
+            lock.unlockAsync();
+        }
+    }
+}
