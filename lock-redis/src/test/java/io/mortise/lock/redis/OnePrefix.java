@@ -96,8 +96,7 @@ final class OnePrefix implements BackendUnderTest, Faults {
     @Override
     public void deleteGrant(String lockName) {
         try (BareRedis redis = BareRedis.connect(port)) {
-            redis.call(
-                    "DEL", new RedisKeys(prefix).of(new LockName(lockName)).grant());
+            redis.call("DEL", new RedisKeys(prefix).of(new LockName(lockName)).grant());
         }
     }
 
