@@ -75,7 +75,8 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
         }
         Optional<RedisTicket> ticket = mailbox.find(message.get().attemptId());
         if (ticket.isEmpty()) {
-            return; // it is being withdrawn, and the withdrawal serves the next one in line
+            giveBack(message.get());
+            return;
         }
         if (message.get() instanceof GrantMessage.Granted granted) {
             ticket.get().pushed(granted, from.epoch());
@@ -86,7 +87,25 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
 
     @Override
     public void listening(RedisNode node) {
-        mailbox.wakeAll();
+        mailbox.wakeAll(ticket -> ticket.waitsAt(node));
+    }
+
+    /**
+     * Nobody here stands in line with that attempt: it was given up, or one of its requests came so late that it was executed
+     * after its withdrawal. What it was given is the next one's, not nobody's for a whole lease.
+     */
+    private void giveBack(GrantMessage message) {
+        Optional<String> name = keys.lockName(message.key());
+        if (name.isEmpty()) {
+            log.debug("event=message-ignored length={}", message.key().length());
+            return;
+        }
+        RedisKeys.OfLock lock = keysOf(name.get());
+        context.settle(
+                "the turn of an attempt for lock \"" + new LockName(name.get()).escaped()
+                        + "\" that nobody here makes any more",
+                () -> link.nodeOf(lock).ask("giving back a turn", Script.RELEASE, lock.all(), message.attemptId(), "0"),
+                context.clock().nanoTime() + options.leaseDuration().toNanos());
     }
 
     @Override

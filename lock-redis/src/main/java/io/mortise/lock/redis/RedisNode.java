@@ -208,6 +208,7 @@ final class RedisNode {
         @SuppressWarnings("NonAtomicVolatileUpdate") // one connection at a time, so one I/O thread at a time
         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
             epoch++;
+            time.forget();
             if (!closed) {
                 log.info("event=disconnected endpoints={}", endpoints);
             }

@@ -40,6 +40,7 @@ final class RedisTicket implements Ticket {
     private volatile @Nullable Pushed pushed;
     private volatile boolean sent;
     private volatile boolean granted;
+    private volatile @Nullable RedisNode asked;
 
     /** The server answered "busy": when that was asked on our clock, and when it was answered on the server's. */
     private record Standing(int epoch, long sentNanos, long serverMicros) {}
@@ -95,7 +96,6 @@ final class RedisTicket implements Ticket {
 
     private Attempt.Granted grant(long token, long validUntil) {
         granted = true;
-        backend.mailbox().remove(request.attemptId());
         return new Attempt.Granted(
                 token,
                 new RedisLiveness(context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
@@ -103,6 +103,7 @@ final class RedisTicket implements Ticket {
 
     private void ask(CompletableFuture<Attempt> answer, int rounds) {
         RedisNode node = node();
+        asked = node;
         long now = context.clock().nanoTime();
         int epoch = node.epoch();
         long notAfter = node.time().atMost(now) + context.requestTimeout().toNanos() / 1_000;
@@ -167,6 +168,11 @@ final class RedisTicket implements Ticket {
     void pushed(GrantMessage.Granted grant, int epoch) {
         pushed = new Pushed(grant, epoch, context.clock().nanoTime());
         waiter.wake();
+    }
+
+    /** Whether it waits for a message from there. */
+    boolean waitsAt(RedisNode node) {
+        return !granted && asked == node;
     }
 
     /** It may be our turn, or a message may have been lost. */
