@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BareRedis implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
 
     private final int port;
     private final List<String> auth;
@@ -57,8 +59,13 @@ public final class BareRedis implements AutoCloseable {
         return new BareRedis(port, List.of(auth), TIMEOUT);
     }
 
-    static BareRedis connect(int port, Duration timeout) {
-        return new BareRedis(port, List.of(), timeout);
+    /** What a new connection is answered to one command; empty if that is an error, null, or nothing within a second. */
+    static Optional<Object> ask(int port, List<String> auth, String... command) {
+        try (BareRedis redis = new BareRedis(port, auth, ASK_TIMEOUT)) {
+            return Optional.ofNullable(redis.call(command));
+        } catch (UncheckedIOException | ErrorReply e) {
+            return Optional.empty();
+        }
     }
 
     /**

@@ -6,6 +6,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,7 +87,17 @@ public final class RedisTestServer implements AutoCloseable {
 
     /** Bare commands over a new connection of the default user. */
     public BareRedis connect() {
-        return BareRedis.connect(port, options.password().stream().toArray(String[]::new));
+        return BareRedis.connect(port, auth().toArray(String[]::new));
+    }
+
+    /** As {@link BareRedis#ask}. */
+    Optional<Object> ask(String... command) {
+        return BareRedis.ask(port, auth(), command);
+    }
+
+    /** What {@code AUTH} takes from the default user; nothing without a password. */
+    List<String> auth() {
+        return options.password().stream().toList();
     }
 
     /** The process id of the server's present life. */
