@@ -25,11 +25,12 @@ final class FirstContact {
             String channel,
             String endpoints,
             BackendContext context,
+            int waitReplicas,
             RedisNode.Listener listener) {
         long until = context.clock().nanoTime() + context.connectTimeout().toNanos();
         while (true) {
             try {
-                return once(connect, channel, endpoints, context, listener, until);
+                return once(connect, channel, endpoints, context, waitReplicas, listener, until);
             } catch (BackendUnavailableException e) {
                 if (until - context.clock().nanoTime() <= PAUSE_NANOS
                         || Thread.currentThread().isInterrupted()) {
@@ -45,6 +46,7 @@ final class FirstContact {
             String channel,
             String endpoints,
             BackendContext context,
+            int waitReplicas,
             RedisNode.Listener listener,
             long until) {
         CompletableFuture<RedisNode> contact = new CompletableFuture<>();
@@ -53,7 +55,7 @@ final class FirstContact {
                 contact.completeExceptionally(failure);
                 return;
             }
-            RedisNode node = new RedisNode(connection, endpoints, context, listener);
+            RedisNode node = new RedisNode(connection, endpoints, context, waitReplicas, listener);
             contact.whenComplete((used, unused) -> {
                 if (unused != null) { // nobody waits for it any more, or it is of no use
                     node.close();

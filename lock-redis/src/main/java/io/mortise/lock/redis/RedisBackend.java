@@ -37,7 +37,7 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
         this.channel = keys.channel(context.clientId());
         this.mailbox = new Mailbox(context.clock());
         this.link = StandaloneLink.open(options, channel, context, this);
-        this.renewals = new Renewals(link, context.clock());
+        this.renewals = new Renewals(link, context.clock(), context.requestTimeout());
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {

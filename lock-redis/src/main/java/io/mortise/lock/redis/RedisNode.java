@@ -35,6 +35,7 @@ final class RedisNode {
     private final Listener listener;
     private final ServerTime time = new ServerTime();
     private final Deadlines deadlines;
+    private final Replication replication;
     private volatile int epoch;
     private volatile long heardNanos;
     private volatile boolean closed;
@@ -66,6 +67,7 @@ final class RedisNode {
             StatefulRedisPubSubConnection<String, String> connection,
             String endpoints,
             BackendContext context,
+            int waitReplicas,
             Listener listener) {
         this.connection = connection;
         this.endpoints = endpoints;
@@ -73,6 +75,7 @@ final class RedisNode {
         this.listener = listener;
         this.heardNanos = context.clock().nanoTime();
         this.deadlines = new Deadlines(context.clock(), context.requestTimeout(), this::overdue);
+        this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
     }
 
     /** Listens to the channel, and asks for the time. */
@@ -93,6 +96,15 @@ final class RedisNode {
     /** Rises with each connection that is lost. What was told in one epoch came over one connection. */
     int epoch() {
         return epoch;
+    }
+
+    String endpoints() {
+        return endpoints;
+    }
+
+    /** Whether its replicas have what was written. */
+    Replication replication() {
+        return replication;
     }
 
     /** This server's clock. */
@@ -120,6 +132,7 @@ final class RedisNode {
                                 keys,
                                 args);
                     } else {
+                        dropReplica(failure);
                         reply.failed(failure, wasNotExecuted(failure));
                     }
                 });
@@ -180,6 +193,16 @@ final class RedisNode {
         if (silent && !closed) {
             // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
             log.info("event=connection-silent endpoints={}", endpoints);
+            drop();
+        }
+    }
+
+    /** It is a master no longer: the next connection leads to the one that is, if somebody knows. */
+    private void dropReplica(Throwable failure) {
+        if (failure instanceof io.lettuce.core.RedisCommandExecutionException answer
+                && RedisFailure.code(String.valueOf(answer.getMessage())).equals("READONLY")
+                && !closed) {
+            log.info("event=not-a-master endpoints={}", endpoints);
             drop();
         }
     }

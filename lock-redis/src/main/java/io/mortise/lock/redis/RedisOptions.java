@@ -7,6 +7,7 @@ import io.lettuce.core.SslOptions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** How to reach Redis. Immutable: each method returns a changed copy. Never prints credentials. */
@@ -20,12 +21,14 @@ public final class RedisOptions {
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
     private static final Duration LONGEST_LEASE = Duration.ofHours(1);
     private static final int LONGEST_PREFIX = 256;
+    static final int MOST_REPLICAS = 100;
 
     private final @Nullable RedisURI uri;
     private final @Nullable RedisClient client;
     private String prefix = DEFAULT_PREFIX;
     private Duration leaseDuration = DEFAULT_LEASE;
     private Optional<SslOptions> sslOptions = Optional.empty();
+    private int waitReplicas;
 
     private RedisOptions(@Nullable RedisURI uri, @Nullable RedisClient client) {
         this.uri = uri;
@@ -37,19 +40,26 @@ public final class RedisOptions {
         copy.prefix = prefix;
         copy.leaseDuration = leaseDuration;
         copy.sslOptions = sslOptions;
+        copy.waitReplicas = waitReplicas;
         change.accept(copy);
         return copy;
     }
 
-    /** A connection of Mortise's own: host and port or a Unix socket, TLS, credentials and database as the URI says. */
+    /**
+     * A connection of Mortise's own: host and port, a Unix socket, or sentinels and the name of a master, with TLS, credentials
+     * and database as the URI says. Sentinels are asked anew at each connection; their own credentials are those in {@link
+     * RedisURI#getSentinels()}.
+     */
     public static RedisOptions connectTo(RedisURI uri) {
-        if (uri.getSocket() == null
-                && (uri.getHost() == null || !uri.getSentinels().isEmpty())) {
-            throw new IllegalArgumentException(
-                    "uri names " + (uri.getSentinels().isEmpty() ? "no host" : "sentinels")
-                            + ", must name one host and port, or a socket");
+        boolean sentinels = !uri.getSentinels().isEmpty();
+        if (sentinels && uri.getSentinelMasterId() == null) {
+            throw new IllegalArgumentException("uri names sentinels and no master");
         }
-        return new RedisOptions(RedisURI.builder(uri).build(), null);
+        if (!sentinels && uri.getSocket() == null && uri.getHost() == null) {
+            throw new IllegalArgumentException(
+                    "uri names no host, must name one host and port, a socket, or sentinels");
+        }
+        return new RedisOptions(new OwnUri(uri), null);
     }
 
     /**
@@ -87,6 +97,22 @@ public final class RedisOptions {
         return with(copy -> copy.sslOptions = Optional.of(options));
     }
 
+    /**
+     * A grant, and each renewal, counts only once so many replicas have it (S1): a master that fails loses it only together
+     * with them. Each grant then takes a round trip more; while there are too few replicas there are no grants ({@link
+     * io.mortise.lock.BackendUnavailableException}). 0 to {@value #MOST_REPLICAS}, default 0: replicas are not asked.
+     */
+    public RedisOptions waitReplicas(int replicas) {
+        if (replicas < 0 || replicas > MOST_REPLICAS) {
+            throw new IllegalArgumentException("waitReplicas is " + replicas + ", must be from 0 to " + MOST_REPLICAS);
+        }
+        return with(copy -> copy.waitReplicas = replicas);
+    }
+
+    int waitReplicas() {
+        return waitReplicas;
+    }
+
     Optional<RedisURI> uri() {
         return Optional.ofNullable(uri);
     }
@@ -114,6 +140,13 @@ public final class RedisOptions {
 
     private static String endpoint(RedisURI uri) {
         String database = uri.getDatabase() == 0 ? "" : "/" + uri.getDatabase();
+        if (!uri.getSentinels().isEmpty()) {
+            return "redis-sentinel://"
+                    + uri.getSentinels().stream()
+                            .map(sentinel -> sentinel.getHost() + ":" + sentinel.getPort())
+                            .collect(Collectors.joining(","))
+                    + database + "?master=" + uri.getSentinelMasterId();
+        }
         return uri.getSocket() != null
                 ? "redis-socket://" + uri.getSocket() + (uri.getDatabase() == 0 ? "" : "?db=" + uri.getDatabase())
                 : (uri.isSsl() ? "rediss://" : "redis://") + uri.getHost() + ":" + uri.getPort() + database;

@@ -15,12 +15,14 @@ import java.util.Set;
 
 /**
  * {@code redis://[[user]:password@]host:6379/database}, {@code rediss://…} with TLS, {@code
- * redis-socket:///path/of/socket?db=0}. Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the
- * path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and {@code
+ * redis-socket:///path/of/socket?db=0}, {@code redis-sentinel://[[user]:password@]sentinel1:26379,sentinel2/database?master=NAME}
+ * with the credentials of the master. Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the path),
+ * {@code waitReplicas} (0, see {@link RedisOptions#waitReplicas}), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and {@code
  * trustedCertificates} (a PEM file).
  */
 public final class RedisProvider implements LockProvider {
     private static final int DEFAULT_PORT = 6379;
+    private static final int DEFAULT_SENTINEL_PORT = 26379;
     private static final int MOST_DATABASES = 1 << 20;
 
     /** For the service loader. */
@@ -28,12 +30,12 @@ public final class RedisProvider implements LockProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("redis", "rediss", "redis-socket");
+        return Set.of("redis", "rediss", "redis-socket", "redis-sentinel", "rediss-sentinel");
     }
 
     @Override
     public Set<String> parameters() {
-        return Set.of("prefix", "lease", "db", "verifyPeer", "trustedCertificates");
+        return Set.of("prefix", "lease", "db", "verifyPeer", "trustedCertificates", "master", "waitReplicas");
     }
 
     @Override
@@ -50,6 +52,8 @@ public final class RedisProvider implements LockProvider {
             if (url.duration("lease").isPresent()) {
                 options = options.leaseDuration(url.duration("lease").get());
             }
+            options = options.waitReplicas(
+                    url.integer("waitReplicas", 0, RedisOptions.MOST_REPLICAS).orElse(0));
             if (url.text("trustedCertificates").isPresent()) {
                 options = options.sslOptions(
                         trusting(url.text("trustedCertificates").get()));
@@ -61,11 +65,11 @@ public final class RedisProvider implements LockProvider {
     }
 
     private static RedisURI uri(LockUrl url) {
-        boolean tls = url.scheme().equals("rediss");
+        boolean tls = url.scheme().startsWith("rediss");
         if (!tls) {
             for (String parameter : List.of("verifyPeer", "trustedCertificates")) {
                 if (url.text(parameter).isPresent()) {
-                    throw new IllegalArgumentException(parameter + " needs rediss://");
+                    throw new IllegalArgumentException(parameter + " needs TLS, as rediss:// has it");
                 }
             }
         }
@@ -76,7 +80,7 @@ public final class RedisProvider implements LockProvider {
             }
             uri = RedisURI.Builder.socket(url.path());
         } else {
-            uri = tcp(url).withSsl(tls);
+            uri = (url.scheme().endsWith("-sentinel") ? sentinels(url) : tcp(url)).withSsl(tls);
             if (tls) {
                 uri.withVerifyPeer(verification(url.text("verifyPeer").orElse("full")));
             }
@@ -94,16 +98,30 @@ public final class RedisProvider implements LockProvider {
         return uri.withDatabase(database(url)).build();
     }
 
+    private static RedisURI.Builder sentinels(LockUrl url) {
+        RedisURI.Builder uri = RedisURI.builder()
+                .withSentinelMasterId(url.text("master")
+                        .filter(name -> !name.isEmpty())
+                        .orElseThrow(() -> new IllegalArgumentException(
+                                "it names no master: expected ?master=NAME, as the sentinels know it")));
+        url.endpoints(DEFAULT_SENTINEL_PORT)
+                .forEach(sentinel -> uri.withSentinel(plain(sentinel.host()), sentinel.port()));
+        return uri;
+    }
+
     private static RedisURI.Builder tcp(LockUrl url) {
+        if (url.text("master").isPresent()) {
+            throw new IllegalArgumentException("master needs redis-sentinel://");
+        }
         List<LockUrl.Endpoint> hosts = url.endpoints(DEFAULT_PORT);
         if (hosts.size() > 1) {
             throw new IllegalArgumentException("it names " + hosts.size() + " hosts, must name one");
         }
-        String host = hosts.get(0).host();
-        boolean inBrackets = host.startsWith("[");
-        return RedisURI.Builder.redis(
-                inBrackets ? host.substring(1, host.length() - 1) : host,
-                hosts.get(0).port());
+        return RedisURI.Builder.redis(plain(hosts.get(0).host()), hosts.get(0).port());
+    }
+
+    private static String plain(String host) {
+        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
     private static int database(LockUrl url) {

@@ -82,6 +82,7 @@ final class RedisTicket implements Ticket {
     private Attempt.@Nullable Granted collect(Pushed message) {
         Standing told = standing;
         if (told == null
+                || node().replication().required()
                 || told.epoch != message.epoch
                 || message.grant.serverMicros() < told.serverMicros
                 || message.epoch != node().epoch()) {
@@ -140,10 +141,14 @@ final class RedisTicket implements Ticket {
             unanswered.settledBy(node.epoch(), serverMicros);
         }
         switch ((String) values.get(0)) {
-            case "granted" ->
-                answer.complete(grant(
-                        Long.parseLong((String) values.get(1)),
-                        LockClock.deadline(sentNanos, request.leaseDuration())));
+            case "granted" -> {
+                long token = Long.parseLong((String) values.get(1));
+                if (node.replication().required()) {
+                    replicate(answer, node, sentNanos, token);
+                } else {
+                    answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
+                }
+            }
             case "busy" -> {
                 standing = new Standing(node.epoch(), sentNanos, serverMicros);
                 answer.complete(new Attempt.Waiting(untilNext((Long) values.get(1))));
@@ -157,6 +162,20 @@ final class RedisTicket implements Ticket {
                 }
             }
         }
+    }
+
+    /** It counts only once replicas have it; otherwise it is given back. */
+    private void replicate(CompletableFuture<Attempt> answer, RedisNode node, long sentNanos, long token) {
+        long until = sentNanos + context.requestTimeout().toNanos() / 2; // the rest is for giving it back
+        node.replication().await(node.epoch(), until, failure -> {
+            if (failure == null) {
+                answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
+            } else {
+                release(
+                        (was, settled) -> answer.completeExceptionally(failure),
+                        cause -> answer.completeExceptionally(failure));
+            }
+        });
     }
 
     /** At the latest when the present holder's time is over, if it died. */

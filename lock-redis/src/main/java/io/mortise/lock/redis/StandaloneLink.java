@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One server, by a client of our own or the application's. */
+/** One server, or the master that sentinels name at each connection, by a client of our own or the application's. */
 final class StandaloneLink implements RedisLink {
     private static final Logger log = LoggerFactory.getLogger(StandaloneLink.class);
     private static final int THREADS = 2; // Lettuce's least
@@ -71,7 +71,12 @@ final class StandaloneLink implements RedisLink {
         RedisClient client = own != null ? own.client : options.client().orElseThrow();
         try {
             RedisNode node = FirstContact.await(
-                    () -> client.connectPubSub(StringCodec.UTF8), channel, endpoints, context, listener);
+                    () -> client.connectPubSub(StringCodec.UTF8),
+                    channel,
+                    endpoints,
+                    context,
+                    options.waitReplicas(),
+                    listener);
             return new StandaloneLink(node, endpoints, context, own);
         } catch (RuntimeException | Error e) {
             if (own != null) {
@@ -89,8 +94,9 @@ final class StandaloneLink implements RedisLink {
                         Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_PAUSE, 10, TimeUnit.MILLISECONDS))
                 .commandLatencyRecorder(CommandLatencyRecorder.disabled())
                 .build();
-        RedisURI uri = RedisURI.builder(given).build();
+        RedisURI uri = new OwnUri(given);
         uri.setTimeout(context.requestTimeout()); // bounds each handshake
+        uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(context.requestTimeout()));
         uri.setClientName("mortise-" + context.clientId());
         RedisClient client = RedisClient.create(resources, uri);
         client.setOptions(lettuce(options.sslOptions(), context));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,8 +57,10 @@ class StrayTurnTest {
         Lease held = client.named("a b").acquire();
         standInLine("a b");
         held.release();
-        Await.until("the lock is free", RedisTests.SOON, () -> redis.call("EXISTS", grantKey("a b"))
-                .equals(0L));
+        Await.until(
+                "the lock is free",
+                RedisTests.SOON,
+                () -> Long.valueOf(0).equals(redis.call("EXISTS", grantKey("a b"))));
         assertThat(RedisTests.keys(redis, "*")).containsExactly("lock:%token");
     }
 
@@ -80,10 +83,10 @@ class StrayTurnTest {
         redis.call("PUBLISH", channel, "G " + attempt + " 1 1 " + grantKey("x"));
         redis.call("PUBLISH", channel, "W " + attempt + " " + grantKey("x"));
         redis.call("PUBLISH", channel, "G " + GONE + " 1 1 " + grantKey("x"));
-        Await.until("the last one is given back", RedisTests.SOON, () -> redis.commandCalls()
-                        .keySet()
-                        .stream()
-                        .anyMatch(name -> name.startsWith("eval")));
+        Await.until(
+                "the last one is given back",
+                RedisTests.SOON,
+                () -> redis.commandCalls().keySet().stream().anyMatch(name -> name.startsWith("eval")));
         assertThat(held.isHeld()).isTrue();
         assertThat(redis.call("EXISTS", grantKey("x"))).isEqualTo(1L);
     }
