@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
-/** Opens a connection and makes sure that it works, within the connect timeout. A server that is not up yet is waited for. */
+/** Opens connections and makes sure that they work, within the connect timeout. A server that is not up yet is waited for. */
 final class FirstContact {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final String PUBSUB_ONLY = "not allowed while subscribed";
+
+    /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
+    private static final Pattern PUBSUB_ONLY =
+            Pattern.compile(".*(allowed in this context|not allowed while subscribed).*", Pattern.DOTALL);
 
     private FirstContact() {}
 
-    static RedisNode await(
-            Supplier<StatefulRedisPubSubConnection<String, String>> connect,
-            String channel,
+    /**
+     * Blocks until it works.
+     *
+     * @param connect may block; completes once it works
+     * @param discard ends one that came too late
+     */
+    static <T> T await(
+            Supplier<? extends CompletionStage<T>> connect,
+            Consumer<T> discard,
             String endpoints,
-            BackendContext context,
-            int waitReplicas,
-            RedisNode.Listener listener) {
+            BackendContext context) {
         long until = context.clock().nanoTime() + context.connectTimeout().toNanos();
         while (true) {
             try {
-                return once(connect, channel, endpoints, context, waitReplicas, listener, until);
+                return once(connect, discard, endpoints, context, until);
             } catch (BackendUnavailableException e) {
                 if (until - context.clock().nanoTime() <= PAUSE_NANOS
                         || Thread.currentThread().isInterrupted()) {
@@ -41,34 +51,22 @@ final class FirstContact {
         }
     }
 
-    private static RedisNode once(
-            Supplier<StatefulRedisPubSubConnection<String, String>> connect,
-            String channel,
+    private static <T> T once(
+            Supplier<? extends CompletionStage<T>> connect,
+            Consumer<T> discard,
             String endpoints,
             BackendContext context,
-            int waitReplicas,
-            RedisNode.Listener listener,
             long until) {
-        CompletableFuture<RedisNode> contact = new CompletableFuture<>();
-        CompletableFuture.supplyAsync(connect, context.blocking()).whenComplete((connection, failure) -> {
-            if (failure != null) {
-                contact.completeExceptionally(failure);
-                return;
-            }
-            RedisNode node = new RedisNode(connection, endpoints, context, waitReplicas, listener);
-            contact.whenComplete((used, unused) -> {
-                if (unused != null) { // nobody waits for it any more, or it is of no use
-                    node.close();
-                }
-            });
-            node.start(channel).whenComplete((ok, refused) -> {
-                if (refused == null) {
-                    contact.complete(node);
-                } else {
-                    contact.completeExceptionally(refused);
-                }
-            });
-        });
+        CompletableFuture<T> contact = new CompletableFuture<>();
+        CompletableFuture.supplyAsync(connect, context.blocking())
+                .thenCompose(Function.identity())
+                .whenComplete((opened, failure) -> {
+                    if (failure != null) {
+                        contact.completeExceptionally(failure);
+                    } else if (!contact.complete(opened)) {
+                        discard.accept(opened); // nobody waits for it any more
+                    }
+                });
         try {
             return contact.get(until - context.clock().nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -90,7 +88,7 @@ final class FirstContact {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = cause.getMessage();
             boolean oldServer = message != null && message.contains("unknown command") && message.contains("HELLO");
-            if (oldServer || (message != null && message.contains(PUBSUB_ONLY))) {
+            if (oldServer || (message != null && PUBSUB_ONLY.matcher(message).matches())) {
                 return new LockConfigurationException(
                         endpoints
                                 + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");

@@ -18,13 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The SPI over a link: tickets, and the messages for them. */
-final class RedisBackend implements LockBackend, RedisNode.Listener {
+final class RedisBackend implements LockBackend, ClusterLink.Listener {
     private static final Logger log = LoggerFactory.getLogger(RedisBackend.class);
 
     private final RedisOptions options;
     private final BackendContext context;
     private final RedisKeys keys;
-    private final String channel;
     private final Mailbox mailbox;
     private final RedisLink link;
     private final Renewals renewals;
@@ -33,17 +32,16 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
     private RedisBackend(RedisOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
-        this.keys = new RedisKeys(options.prefix());
-        this.channel = keys.channel(context.clientId());
+        this.keys = options.isCluster() ? RedisKeys.clustered(options.prefix()) : new RedisKeys(options.prefix());
         this.mailbox = new Mailbox(context.clock());
-        this.link = StandaloneLink.open(options, channel, context, this);
+        this.link = options.isCluster()
+                ? ClusterLink.open(options, keys, context, this)
+                : StandaloneLink.open(options, keys.channel(context.clientId()), context, this);
         this.renewals = new Renewals(link, context.clock(), context.requestTimeout());
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {
-        RedisBackend backend = new RedisBackend(options, context);
-        backend.link.nodes().forEach(node -> EvictionCheck.warn(node, backend.endpoints()));
-        return backend;
+        return new RedisBackend(options, context);
     }
 
     BackendContext context() {
@@ -52,10 +50,6 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
 
     RedisKeys keys() {
         return keys;
-    }
-
-    String channel() {
-        return channel;
     }
 
     Mailbox mailbox() {
@@ -88,6 +82,12 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
     @Override
     public void listening(RedisNode node) {
         mailbox.wakeAll(ticket -> ticket.waitsAt(node));
+    }
+
+    /** Who waits where its lock is no longer asks where it is now. */
+    @Override
+    public void rerouted() {
+        mailbox.wakeAll(RedisTicket::isMisplaced);
     }
 
     /**

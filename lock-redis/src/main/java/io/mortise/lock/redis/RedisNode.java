@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import io.lettuce.core.Delegating;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisChannelWriter;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -15,8 +16,13 @@ import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,16 +34,25 @@ import org.slf4j.LoggerFactory;
  */
 final class RedisNode {
     private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
+    private static final AtomicInteger EPOCHS = new AtomicInteger();
 
-    private final StatefulRedisPubSubConnection<String, String> connection;
+    private final String id;
     private final String endpoints;
+    private final CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
     private final BackendContext context;
     private final Listener listener;
     private final ServerTime time = new ServerTime();
     private final Deadlines deadlines;
     private final Replication replication;
-    private volatile int epoch;
+    private final Opening opening = new Opening();
+    private final Set<String> shardChannels = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
+    private volatile String channel = "";
+    private volatile int epoch = EPOCHS.incrementAndGet();
     private volatile long heardNanos;
+    private volatile boolean usable = true;
+    private volatile boolean connected;
+    private volatile boolean sharded;
     private volatile boolean closed;
 
     /** Told on the connection's I/O thread. */
@@ -45,8 +60,14 @@ final class RedisNode {
         /** What was published for this client. */
         void message(RedisNode from, String text);
 
-        /** A connection stands and listens: the first, or another after one was lost. */
+        /** A connection stands and listens: the first, or another after one was lost; or it must listen anew. */
         void listening(RedisNode node);
+
+        /** It can be used from now on. */
+        default void opened(RedisNode node) {}
+
+        /** It was lost, or could not serve a request. */
+        default void trouble(RedisNode node, Throwable cause) {}
     }
 
     /** What becomes of one request. */
@@ -63,14 +84,30 @@ final class RedisNode {
         void failed(Throwable cause, boolean notExecuted);
     }
 
+    /** Nothing could be sent at all. */
+    private static final class NotOpen extends RedisException {
+        private static final long serialVersionUID = 1;
+
+        NotOpen(Throwable cause) {
+            super(String.valueOf(cause.getMessage()), cause);
+        }
+    }
+
+    /**
+     * It is to be started.
+     *
+     * @param id by which a cluster knows it, else empty
+     */
     RedisNode(
-            StatefulRedisPubSubConnection<String, String> connection,
+            String id,
             String endpoints,
+            CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting,
             BackendContext context,
             int waitReplicas,
             Listener listener) {
-        this.connection = connection;
+        this.id = id;
         this.endpoints = endpoints;
+        this.connecting = connecting;
         this.context = context;
         this.listener = listener;
         this.heardNanos = context.clock().nanoTime();
@@ -78,14 +115,33 @@ final class RedisNode {
         this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
     }
 
-    /** Listens to the channel, and asks for the time. */
-    CompletionStage<?> start(String channel) {
-        connection.addListener(new ConnectionLost());
-        connection.addListener(new Messages());
-        RedisPubSubAsyncCommands<String, String> commands = connection.async();
-        return commands.subscribe(channel).thenCompose(subscribed -> {
-            long sent = context.clock().nanoTime();
-            return commands.time().thenAccept(now -> time.heard(sent, micros(now)));
+    /** Listens to the channel, and asks for the time and the server's version; fails within a request timeout. */
+    CompletionStage<?> start(String ownChannel) {
+        channel = ownChannel;
+        CompletionStage<Object> started = connecting.thenCompose(made -> {
+            connection = made;
+            connected = true;
+            made.addListener(new ConnectionLost());
+            made.addListener(new Messages());
+            RedisPubSubAsyncCommands<String, String> commands = made.async();
+            return commands.subscribe(ownChannel).thenCompose(subscribed -> {
+                long sent = context.clock().nanoTime();
+                return commands.time()
+                        .thenAccept(now -> time.heard(sent, micros(now)))
+                        .thenCompose(ok -> commands.info("server"))
+                        .thenApply(info -> sharded = version(info) >= 7);
+            });
+        });
+        CompletionStage<Object> bounded = context.timed("connect to " + endpoints, started);
+        return bounded.whenComplete((ok, failure) -> {
+            if (failure == null) {
+                listener.opened(this);
+            } else {
+                usable = false;
+                closeNow();
+                listener.trouble(this, failure);
+            }
+            opening.open();
         });
     }
 
@@ -93,13 +149,79 @@ final class RedisNode {
         return Long.parseLong(secondsAndMicros.get(0)) * 1_000_000 + Long.parseLong(secondsAndMicros.get(1));
     }
 
-    /** Rises with each connection that is lost. What was told in one epoch came over one connection. */
+    private static int version(String info) {
+        return EvictionCheck.field(info, "redis_version")
+                .map(version -> Integer.parseInt(version.replaceFirst("\\D.*", "")))
+                .orElse(0);
+    }
+
+    /** Told once it is open, or why it never will be. */
+    void whenOpen(Consumer<@Nullable Throwable> told) {
+        opening.run(() -> told.accept(usable ? null : neverOpen()));
+    }
+
+    private Throwable neverOpen() {
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> made = connecting.toCompletableFuture();
+        Throwable cause = new RedisException("Connection is closed");
+        if (made.isCompletedExceptionally()) {
+            try {
+                made.join();
+            } catch (RuntimeException e) {
+                cause = e.getCause() != null ? e.getCause() : e;
+            }
+        }
+        return new NotOpen(cause);
+    }
+
+    boolean isOpen() {
+        return opening.isOpen();
+    }
+
+    /** Whether it could be opened, or may yet be. */
+    boolean isUsable() {
+        return usable;
+    }
+
+    /** Whether its connection stands. */
+    boolean isConnected() {
+        return connected;
+    }
+
+    /** By which a cluster knows it, else empty. */
+    String id() {
+        return id;
+    }
+
+    /** Differs for each connection to any server. What was told in one epoch came over one connection. */
     int epoch() {
         return epoch;
     }
 
     String endpoints() {
         return endpoints;
+    }
+
+    /** What it listens to since its start. */
+    String channel() {
+        return channel;
+    }
+
+    /** Whether it knows SPUBLISH. */
+    boolean sharded() {
+        return sharded;
+    }
+
+    /** Listens to a channel of a slot as well; what is sent after this is executed after it. */
+    void listen(String shardChannel) {
+        StatefulRedisPubSubConnection<String, String> made = connection;
+        if (made != null && shardChannels.add(shardChannel)) {
+            made.async().ssubscribe(shardChannel).whenComplete((ok, failure) -> {
+                if (failure != null) {
+                    shardChannels.remove(shardChannel);
+                    listener.trouble(this, failure);
+                }
+            });
+        }
     }
 
     /** Whether its replicas have what was written. */
@@ -114,7 +236,13 @@ final class RedisNode {
 
     /** Runs a script; the reply is told once, within one request timeout. */
     void run(Script script, String[] keys, String[] args, Reply reply) {
-        send(Call.bySha1(script, keys, args, context.clock().nanoTime(), epoch), reply, script, keys, args);
+        opening.run(() -> {
+            if (usable) {
+                send(Call.bySha1(script, keys, args, context.clock().nanoTime(), epoch), reply, script, keys, args);
+            } else {
+                reply.failed(neverOpen(), true);
+            }
+        });
     }
 
     private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {
@@ -133,12 +261,13 @@ final class RedisNode {
                                 args);
                     } else {
                         dropReplica(failure);
+                        listener.trouble(this, failure);
                         reply.failed(failure, wasNotExecuted(failure));
                     }
                 });
         deadlines.begin(call);
         try {
-            connection.dispatch(call);
+            Objects.requireNonNull(connection).dispatch(call);
         } catch (RuntimeException e) {
             call.completeExceptionally(e);
         }
@@ -147,7 +276,7 @@ final class RedisNode {
     /** An error that the server answered, or a connection that took nothing. A text that Lettuce changes only costs time. */
     private static boolean wasNotExecuted(Throwable failure) {
         String message = failure.getMessage();
-        return failure instanceof io.lettuce.core.RedisCommandExecutionException
+        return failure instanceof RedisCommandExecutionException
                 || (failure instanceof RedisException
                         && message != null
                         && (message.contains("Commands are rejected")
@@ -158,12 +287,23 @@ final class RedisNode {
     /** Another command, such as an operator's. */
     <T> CompletionStage<T> ask(
             String what, Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command) {
-        CompletionStage<T> answer;
-        try {
-            answer = command.apply(connection.async());
-        } catch (RuntimeException e) {
-            answer = CompletableFuture.failedFuture(e);
-        }
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        opening.run(() -> {
+            try {
+                if (!usable) {
+                    throw new NotOpen(neverOpen());
+                }
+                command.apply(Objects.requireNonNull(connection).async()).whenComplete((value, failure) -> {
+                    if (failure == null) {
+                        answer.complete(value);
+                    } else {
+                        answer.completeExceptionally(failure);
+                    }
+                });
+            } catch (RuntimeException e) {
+                answer.completeExceptionally(e);
+            }
+        });
         return context.timed(what + " at " + endpoints, answer)
                 .exceptionallyCompose(
                         failure -> CompletableFuture.failedFuture(RedisFailure.of(failure, what, endpoints)));
@@ -199,7 +339,7 @@ final class RedisNode {
 
     /** It is a master no longer: the next connection leads to the one that is, if somebody knows. */
     private void dropReplica(Throwable failure) {
-        if (failure instanceof io.lettuce.core.RedisCommandExecutionException answer
+        if (failure instanceof RedisCommandExecutionException answer
                 && RedisFailure.code(String.valueOf(answer.getMessage())).equals("READONLY")
                 && !closed) {
             log.info("event=not-a-master endpoints={}", endpoints);
@@ -208,7 +348,10 @@ final class RedisNode {
     }
 
     private void drop() {
-        RedisChannelWriter writer = ((RedisChannelHandler<?, ?>) connection).getChannelWriter();
+        if (!(connection instanceof RedisChannelHandler<?, ?> made)) {
+            return;
+        }
+        RedisChannelWriter writer = made.getChannelWriter();
         Object endpoint = writer instanceof Delegating<?> wrapped ? wrapped.unwrap() : writer;
         if (endpoint instanceof DefaultEndpoint own) {
             own.disconnect();
@@ -223,36 +366,58 @@ final class RedisNode {
     /** Ends the connection; what is under way on it fails. */
     CompletableFuture<Void> close() {
         closing();
-        return connection.closeAsync();
+        return closeNow();
+    }
+
+    private CompletableFuture<Void> closeNow() {
+        StatefulRedisPubSubConnection<String, String> made = connection;
+        return made == null ? CompletableFuture.completedFuture(null) : made.closeAsync();
     }
 
     private final class ConnectionLost implements RedisConnectionStateListener {
         @Override
-        @SuppressWarnings("NonAtomicVolatileUpdate") // one connection at a time, so one I/O thread at a time
         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
-            epoch++;
+            epoch = EPOCHS.incrementAndGet();
+            connected = false;
+            shardChannels.clear();
             time.forget();
             if (!closed) {
                 log.info("event=disconnected endpoints={}", endpoints);
+                listener.trouble(RedisNode.this, new RedisException("Connection is closed"));
             }
         }
     }
 
     private final class Messages extends RedisPubSubAdapter<String, String> {
         @Override
-        public void subscribed(@Nullable String channel, long count) {
+        public void subscribed(@Nullable String on, long count) {
             heardNanos = context.clock().nanoTime();
-            if (epoch > 0) {
+            if (!connected) {
+                connected = true;
                 log.info("event=reconnected endpoints={}", endpoints);
             }
             listener.listening(RedisNode.this);
         }
 
         @Override
-        public void message(@Nullable String channel, @Nullable String text) {
+        public void message(@Nullable String on, @Nullable String text) {
             heardNanos = context.clock().nanoTime();
             if (text != null) {
                 listener.message(RedisNode.this, text);
+            }
+        }
+
+        @Override
+        public void smessage(@Nullable String on, @Nullable String text) {
+            message(on, text);
+        }
+
+        /** The slot has moved to another node. */
+        @Override
+        public void sunsubscribed(@Nullable String from, long count) {
+            if (from != null && shardChannels.remove(from)) {
+                listener.trouble(RedisNode.this, new RedisException("MOVED: " + from));
+                listener.listening(RedisNode.this);
             }
         }
     }

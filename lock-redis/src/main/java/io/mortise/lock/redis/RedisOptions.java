@@ -4,11 +4,13 @@ package io.mortise.lock.redis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** How to reach Redis. Immutable: each method returns a changed copy. Never prints credentials. */
 public final class RedisOptions {
@@ -23,20 +25,25 @@ public final class RedisOptions {
     private static final int LONGEST_PREFIX = 256;
     static final int MOST_REPLICAS = 100;
 
-    private final @Nullable RedisURI uri;
-    private final @Nullable RedisClient client;
+    private final Target target;
     private String prefix = DEFAULT_PREFIX;
     private Duration leaseDuration = DEFAULT_LEASE;
     private Optional<SslOptions> sslOptions = Optional.empty();
     private int waitReplicas;
 
-    private RedisOptions(@Nullable RedisURI uri, @Nullable RedisClient client) {
-        this.uri = uri;
-        this.client = client;
+    /** What to connect to: one of them. */
+    private record Target(
+            Optional<RedisURI> uri,
+            List<RedisURI> clusterUris,
+            Optional<RedisClient> client,
+            Optional<RedisClusterClient> clusterClient) {}
+
+    private RedisOptions(Target target) {
+        this.target = target;
     }
 
     private RedisOptions with(Consumer<RedisOptions> change) {
-        RedisOptions copy = new RedisOptions(uri, client);
+        RedisOptions copy = new RedisOptions(target);
         copy.prefix = prefix;
         copy.leaseDuration = leaseDuration;
         copy.sslOptions = sslOptions;
@@ -59,7 +66,8 @@ public final class RedisOptions {
             throw new IllegalArgumentException(
                     "uri names no host, must name one host and port, a socket, or sentinels");
         }
-        return new RedisOptions(new OwnUri(uri), null);
+        return new RedisOptions(
+                new Target(Optional.of(new OwnUri(uri)), List.of(), Optional.empty(), Optional.empty()));
     }
 
     /**
@@ -67,7 +75,36 @@ public final class RedisOptions {
      * been created with a {@code RedisURI}, and its options must not pin RESP2.
      */
     public static RedisOptions using(RedisClient client) {
-        return new RedisOptions(null, client);
+        return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.of(client), Optional.empty()));
+    }
+
+    /**
+     * A cluster, by connections of Mortise's own to those of its masters that have locks. Credentials and TLS as the first URI
+     * says. A cluster's locks have other keys than those of one server (ADR 0018).
+     *
+     * @param uris of some of its nodes: one that answers is enough
+     */
+    public static RedisOptions connectToCluster(List<RedisURI> uris) {
+        if (uris.isEmpty()) {
+            throw new IllegalArgumentException("uris is empty, must name one node at least");
+        }
+        List<RedisURI> own = new ArrayList<>();
+        for (RedisURI uri : uris) {
+            if (uri.getHost() == null || !uri.getSentinels().isEmpty() || uri.getDatabase() != 0) {
+                throw new IllegalArgumentException("uris must each name a host and port, and database 0: clusters have no other");
+            }
+            own.add(new OwnUri(uri));
+        }
+        return new RedisOptions(
+                new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
+    }
+
+    /**
+     * The application's own client of a cluster, which Mortise never closes: it opens connections of its own there, and has it
+     * refresh its view of the cluster when that seems to have changed. Its options must not pin RESP2.
+     */
+    public static RedisOptions using(RedisClusterClient client) {
+        return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.empty(), Optional.of(client)));
     }
 
     /**
@@ -114,11 +151,23 @@ public final class RedisOptions {
     }
 
     Optional<RedisURI> uri() {
-        return Optional.ofNullable(uri);
+        return target.uri;
     }
 
     Optional<RedisClient> client() {
-        return Optional.ofNullable(client);
+        return target.client;
+    }
+
+    boolean isCluster() {
+        return !target.clusterUris.isEmpty() || target.clusterClient.isPresent();
+    }
+
+    List<RedisURI> clusterUris() {
+        return target.clusterUris;
+    }
+
+    Optional<RedisClusterClient> clusterClient() {
+        return target.clusterClient;
     }
 
     String prefix() {
@@ -135,16 +184,26 @@ public final class RedisOptions {
 
     @Override
     public String toString() {
-        return uri().map(RedisOptions::endpoint).orElse("redis://(the application's client)") + " prefix " + prefix;
+        return endpoints() + " prefix " + prefix;
+    }
+
+    private String endpoints() {
+        if (isCluster()) {
+            return "redis-cluster://"
+                    + (target.clusterUris.isEmpty() ? "(the application's client)" : addresses(target.clusterUris));
+        }
+        return uri().map(RedisOptions::endpoint).orElse("redis://(the application's client)");
+    }
+
+    private static String addresses(List<RedisURI> uris) {
+        return uris.stream().map(uri -> uri.getHost() + ":" + uri.getPort()).collect(Collectors.joining(","));
     }
 
     private static String endpoint(RedisURI uri) {
         String database = uri.getDatabase() == 0 ? "" : "/" + uri.getDatabase();
         if (!uri.getSentinels().isEmpty()) {
             return "redis-sentinel://"
-                    + uri.getSentinels().stream()
-                            .map(sentinel -> sentinel.getHost() + ":" + sentinel.getPort())
-                            .collect(Collectors.joining(","))
+                    + addresses(uri.getSentinels())
                     + database + "?master=" + uri.getSentinelMasterId();
         }
         return uri.getSocket() != null

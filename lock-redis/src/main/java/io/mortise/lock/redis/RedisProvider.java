@@ -10,13 +10,14 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
 import java.io.File;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
 /**
  * {@code redis://[[user]:password@]host:6379/database}, {@code rediss://…} with TLS, {@code
  * redis-socket:///path/of/socket?db=0}, {@code redis-sentinel://[[user]:password@]sentinel1:26379,sentinel2/database?master=NAME}
- * with the credentials of the master. Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the path),
+ * with the credentials of the master, {@code redis-cluster://[[user]:password@]node1:6379,node2}. Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the path),
  * {@code waitReplicas} (0, see {@link RedisOptions#waitReplicas}), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and {@code
  * trustedCertificates} (a PEM file).
  */
@@ -30,7 +31,7 @@ public final class RedisProvider implements LockProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("redis", "rediss", "redis-socket", "redis-sentinel", "rediss-sentinel");
+        return Set.of("redis", "rediss", "redis-socket", "redis-sentinel", "rediss-sentinel", "redis-cluster", "rediss-cluster");
     }
 
     @Override
@@ -45,7 +46,9 @@ public final class RedisProvider implements LockProvider {
 
     static RedisOptions options(LockUrl url) {
         try {
-            RedisOptions options = RedisOptions.connectTo(uri(url));
+            RedisOptions options = url.scheme().endsWith("-cluster")
+                    ? RedisOptions.connectToCluster(nodes(url))
+                    : RedisOptions.connectTo(uri(url).build());
             if (url.text("prefix").isPresent()) {
                 options = options.prefix(url.text("prefix").get());
             }
@@ -64,7 +67,26 @@ public final class RedisProvider implements LockProvider {
         }
     }
 
-    private static RedisURI uri(LockUrl url) {
+    private static List<RedisURI> nodes(LockUrl url) {
+        List<RedisURI> nodes = new ArrayList<>();
+        for (LockUrl.Endpoint node : url.endpoints(DEFAULT_PORT)) {
+            nodes.add(uri(url, RedisURI.Builder.redis(plain(node.host()), node.port()))
+                    .build());
+        }
+        return nodes;
+    }
+
+    private static RedisURI.Builder uri(LockUrl url) {
+        if (url.scheme().equals("redis-socket")) {
+            if (url.path().length() < 2) {
+                throw new IllegalArgumentException("it names no socket: expected redis-socket:///path/of/socket");
+            }
+            return uri(url, RedisURI.Builder.socket(url.path()));
+        }
+        return uri(url, url.scheme().endsWith("-sentinel") ? sentinels(url) : tcp(url));
+    }
+
+    private static RedisURI.Builder uri(LockUrl url, RedisURI.Builder uri) {
         boolean tls = url.scheme().startsWith("rediss");
         if (!tls) {
             for (String parameter : List.of("verifyPeer", "trustedCertificates")) {
@@ -73,17 +95,11 @@ public final class RedisProvider implements LockProvider {
                 }
             }
         }
-        RedisURI.Builder uri;
-        if (url.scheme().equals("redis-socket")) {
-            if (url.path().length() < 2) {
-                throw new IllegalArgumentException("it names no socket: expected redis-socket:///path/of/socket");
-            }
-            uri = RedisURI.Builder.socket(url.path());
-        } else {
-            uri = (url.scheme().endsWith("-sentinel") ? sentinels(url) : tcp(url)).withSsl(tls);
-            if (tls) {
-                uri.withVerifyPeer(verification(url.text("verifyPeer").orElse("full")));
-            }
+        if (url.text("master").isPresent() && !url.scheme().endsWith("-sentinel")) {
+            throw new IllegalArgumentException("master needs redis-sentinel://");
+        }
+        if (tls) {
+            uri.withSsl(true).withVerifyPeer(verification(url.text("verifyPeer").orElse("full")));
         }
         url.password().ifPresent(password -> {
             if (url.user().isPresent()) {
@@ -95,7 +111,7 @@ public final class RedisProvider implements LockProvider {
         if (url.user().isPresent() && url.password().isEmpty()) {
             throw new IllegalArgumentException("the user has no password: expected user:password@, or :password@");
         }
-        return uri.withDatabase(database(url)).build();
+        return uri.withDatabase(database(url));
     }
 
     private static RedisURI.Builder sentinels(LockUrl url) {
@@ -110,9 +126,6 @@ public final class RedisProvider implements LockProvider {
     }
 
     private static RedisURI.Builder tcp(LockUrl url) {
-        if (url.text("master").isPresent()) {
-            throw new IllegalArgumentException("master needs redis-sentinel://");
-        }
         List<LockUrl.Endpoint> hosts = url.endpoints(DEFAULT_PORT);
         if (hosts.size() > 1) {
             throw new IllegalArgumentException("it names " + hosts.size() + " hosts, must name one");

@@ -104,6 +104,14 @@ final class RedisTicket implements Ticket {
 
     private void ask(CompletableFuture<Attempt> answer, int rounds) {
         RedisNode node = node();
+        if (node.isOpen()) {
+            ask(answer, rounds, node);
+        } else {
+            node.whenOpen(failure -> ask(answer, rounds, node));
+        }
+    }
+
+    private void ask(CompletableFuture<Attempt> answer, int rounds, RedisNode node) {
         asked = node;
         long now = context.clock().nanoTime();
         int epoch = node.epoch();
@@ -113,7 +121,7 @@ final class RedisTicket implements Ticket {
             request.ownerRecord() + " client=" + context.clientId(), // as CLIENT LIST names its connection
             String.valueOf(request.leaseDuration().toMillis()),
             String.valueOf(notAfter),
-            request.mayWait() ? backend.channel() : "",
+            request.mayWait() ? backend.link().listen(node, keys) : "",
             String.valueOf(PLACE_STANDS.toMillis())
         };
         sent = true;
@@ -192,6 +200,11 @@ final class RedisTicket implements Ticket {
     /** Whether it waits for a message from there. */
     boolean waitsAt(RedisNode node) {
         return !granted && asked == node;
+    }
+
+    /** Whether it waits at a server that does not have its lock any more. */
+    boolean isMisplaced() {
+        return !granted && asked != null && asked != node();
     }
 
     /** It may be our turn, or a message may have been lost. */

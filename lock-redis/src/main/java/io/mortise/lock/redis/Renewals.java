@@ -26,13 +26,14 @@ final class Renewals {
     }
 
     void renew(List<Liveness> due) {
-        Map<RedisNode, List<RedisLiveness>> byNode = new LinkedHashMap<>();
+        Map<String, List<RedisLiveness>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
         for (Liveness liveness : due) {
             RedisLiveness mine = (RedisLiveness) liveness;
-            byNode.computeIfAbsent(link.nodeOf(mine.keys()), node -> new ArrayList<>())
+            bySlot.computeIfAbsent(mine.keys().counter(), counter -> new ArrayList<>())
                     .add(mine);
         }
-        byNode.forEach((node, all) -> {
+        bySlot.values().forEach(all -> {
+            RedisNode node = link.nodeOf(all.get(0).keys());
             for (int from = 0; from < all.size(); from += CHUNK) {
                 renew(node, all.subList(from, Math.min(all.size(), from + CHUNK)));
             }

@@ -61,7 +61,8 @@ end
 
 -- False if no process listens there any more.
 local function tell(first, message)
-  return redis.call('PUBLISH', first.channel, message .. ' ' .. grant_key) > 0
+  local sharded = string.match(first.channel, '^{s}(.+)$')
+  return redis.call(sharded and 'SPUBLISH' or 'PUBLISH', sharded or first.channel, message .. ' ' .. grant_key) > 0
 end
 
 -- Makes it the holder: first in the store, so that nobody is told of a grant that could not be written.

@@ -42,7 +42,7 @@ class StrayTurnTest {
                     return opened;
                 },
                 ClientOptions.defaults());
-        channel = Objects.requireNonNull(backend.get()).channel();
+        channel = Objects.requireNonNull(backend.get()).link().nodes().get(0).channel();
     }
 
     @AfterEach

@@ -1,0 +1,98 @@
+package io.mortise.lock.redis;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Who serves which slot: asked anew when something points to a change, one at a time and not too often. */
+final class ClusterTopology {
+    private static final Logger log = LoggerFactory.getLogger(ClusterTopology.class);
+
+    /** Between two: each asks all nodes. */
+    private static final Duration PAUSE = Duration.ofMillis(300);
+
+    private static final Set<String> POINTS_TO_A_CHANGE =
+            Set.of("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN");
+
+    private final RedisClusterClient client;
+    private final LockClock clock;
+    private final BooleanSupplier whole;
+    private final Runnable refreshed;
+
+    @GuardedBy("this")
+    private boolean underWay;
+
+    @GuardedBy("this")
+    private boolean wanted;
+
+    private volatile boolean closed;
+
+    /**
+     * @param whole whether the view is one to rest on: otherwise it is asked for again after a pause
+     * @param refreshed told after each new view, on an I/O thread
+     */
+    ClusterTopology(RedisClusterClient client, LockClock clock, BooleanSupplier whole, Runnable refreshed) {
+        this.client = client;
+        this.clock = clock;
+        this.whole = whole;
+        this.refreshed = refreshed;
+    }
+
+    /** Whether it may come from somebody else's being in charge. */
+    static boolean mayHaveChanged(Throwable failure) {
+        return !(failure instanceof RedisCommandExecutionException)
+                || POINTS_TO_A_CHANGE.contains(RedisFailure.code(String.valueOf(failure.getMessage())));
+    }
+
+    /** Soon, in the background. */
+    void refresh() {
+        synchronized (this) {
+            wanted = true;
+            if (underWay) {
+                return;
+            }
+            underWay = true;
+        }
+        ask();
+    }
+
+    private void ask() {
+        synchronized (this) {
+            wanted = false;
+        }
+        try {
+            client.refreshPartitionsAsync().whenComplete((ok, failure) -> {
+                if (failure != null) {
+                    log.debug("event=topology-unknown cause=\"{}\"", failure.toString());
+                }
+                refreshed.run();
+                clock.schedule(PAUSE, this::next);
+            });
+        } catch (RuntimeException e) { // closed under our feet
+            log.debug("event=topology-unknown cause=\"{}\"", e.toString());
+            clock.schedule(PAUSE, this::next);
+        }
+    }
+
+    /** What came in the pause is asked for now. */
+    private void next() {
+        boolean rest = closed || whole.getAsBoolean();
+        synchronized (this) {
+            if (closed || (rest && !wanted)) {
+                underWay = false;
+                return;
+            }
+        }
+        ask();
+    }
+
+    void close() {
+        closed = true;
+    }
+}
