@@ -80,12 +80,9 @@ final class Acquisition {
             end(closed());
             return;
         }
-        if (!patience.mayWait() || client.queuesWaiters()) {
+        if (!standsInLine()) {
             ask();
         } else {
-            synchronized (this) {
-                progress.standsInLine();
-            }
             if (client.queues.join(name, this)) {
                 ask();
             }
@@ -94,6 +91,11 @@ final class Acquisition {
             }
         }
         armDeadline();
+    }
+
+    /** In the line of this process, where the store keeps none. */
+    private boolean standsInLine() {
+        return patience.mayWait() && !client.queuesWaiters();
     }
 
     private synchronized void armDeadline() {
@@ -177,6 +179,9 @@ final class Acquisition {
     }
 
     private void answered(Place from, @Nullable Attempt attempt, @Nullable Throwable failure) {
+        if (standsInLine()) {
+            client.queues.heard(name, this, attempt instanceof Attempt.Waiting || attempt instanceof Attempt.Granted);
+        }
         if (failure != null) {
             proceed(progress -> progress.failed(failure), false);
         } else if (attempt instanceof Attempt.Granted granted) {
@@ -280,7 +285,7 @@ final class Acquisition {
         boolean quiet;
         synchronized (this) {
             if (!over) {
-                told = outcome != null ? outcome : progress.atDeadline();
+                told = outcome != null ? outcome : progress.atDeadline(client.queues.taken(name) && standsInLine());
                 close();
             }
             quiet = !asking;

@@ -14,30 +14,53 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueues {
     @GuardedBy("this")
-    private final Map<LockName, LinkedHashSet<Acquisition>> queues = new HashMap<>();
+    private final Map<LockName, Line> lines = new HashMap<>();
+
+    private static final class Line {
+        private final LinkedHashSet<Acquisition> waiters = new LinkedHashSet<>();
+        private boolean taken;
+    }
 
     /** Stands in line. Whether it is the first, so that its turn is now. */
     synchronized boolean join(LockName name, Acquisition waiter) {
-        LinkedHashSet<Acquisition> queue = queues.computeIfAbsent(name, n -> new LinkedHashSet<>());
-        queue.add(waiter);
-        return queue.size() == 1;
+        Line line = lines.computeIfAbsent(name, n -> new Line());
+        line.waiters.add(waiter);
+        return line.waiters.size() == 1;
+    }
+
+    /**
+     * The first in line has asked. What one hears that has left it since is not news to the line of now.
+     *
+     * @param taken the answer was that somebody has the lock, be it the asker now; false: there was none
+     */
+    synchronized void heard(LockName name, Acquisition by, boolean taken) {
+        Line line = lines.get(name);
+        if (line != null && line.waiters.contains(by)) {
+            line.taken = taken;
+        }
+    }
+
+    /** Whether somebody had the lock by the latest answer to this line (S15): those behind the first do not ask themselves. */
+    synchronized boolean taken(LockName name) {
+        Line line = lines.get(name);
+        return line != null && line.taken;
     }
 
     /** Leaves the line, from wherever it stands. The one whose turn came with that, if any: the caller begins it. */
     synchronized @Nullable Acquisition leave(LockName name, Acquisition waiter) {
-        LinkedHashSet<Acquisition> queue = queues.get(name);
-        if (queue == null) {
+        Line line = lines.get(name);
+        if (line == null) {
             return null;
         }
-        boolean wasFirst = queue.iterator().next() == waiter;
-        if (!queue.remove(waiter)) {
+        boolean wasFirst = first(name) == waiter;
+        if (!line.waiters.remove(waiter)) {
             return null;
         }
-        if (queue.isEmpty()) {
-            queues.remove(name);
+        if (line.waiters.isEmpty()) {
+            lines.remove(name);
             return null;
         }
-        return wasFirst ? queue.iterator().next() : null;
+        return wasFirst ? first(name) : null;
     }
 
     /** A lease of this process ended: the first in line need not wait for a hint from the store. */
@@ -50,11 +73,11 @@ final class LocalQueues {
 
     /** How many lines there are: none when nobody waits (S17). */
     synchronized int size() {
-        return queues.size();
+        return lines.size();
     }
 
     private synchronized @Nullable Acquisition first(LockName name) {
-        LinkedHashSet<Acquisition> queue = queues.get(name);
-        return queue == null ? null : queue.iterator().next();
+        Line line = lines.get(name);
+        return line == null ? null : line.waiters.iterator().next();
     }
 }

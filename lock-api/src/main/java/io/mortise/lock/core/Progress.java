@@ -55,11 +55,6 @@ final class Progress {
         this.backoff = new Backoff(FIRST_RETRY, LONGEST_RETRY, random);
     }
 
-    /** Standing behind another waiter of this process is as good as the answer "busy". */
-    void standsInLine() {
-        busy = true;
-    }
-
     /** An attempt is sent now. */
     void asking(long now) {
         sent = now;
@@ -108,9 +103,15 @@ final class Progress {
                 : Next.ask(patience.pauseAfterFailure(backoff.next(), since));
     }
 
-    /** "Busy" only if that is what the store said last, and not long ago (S15). */
-    Outcome atDeadline() {
-        return busy && patience.busyIsFresh() ? new Outcome.Busy() : new Outcome.Failed(unavailable());
+    /**
+     * "Busy" only if that is what the store said last, and not long ago (S15).
+     *
+     * @param standsBehindTaken what it said to the line that this one stands in; false where there is none
+     */
+    Outcome atDeadline(boolean standsBehindTaken) {
+        return (busy || standsBehindTaken) && patience.busyIsFresh()
+                ? new Outcome.Busy()
+                : new Outcome.Failed(unavailable());
     }
 
     BackendUnavailableException unavailable() {

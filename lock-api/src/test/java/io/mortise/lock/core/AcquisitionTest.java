@@ -186,6 +186,33 @@ class AcquisitionTest {
     }
 
     @Test
+    void S15_whoStandsInLineIsToldBusyOnlyIfTheStoreSaidSoToTheFirst() {
+        Duration wait = Duration.ofMillis(100);
+        var first = client.named("x").tryAcquireAsync(wait);
+        var second = client.named("x").tryAcquireAsync(wait);
+        clock.advance(wait);
+        assertThatThrownBy(first::join).as("no answer").hasCauseInstanceOf(BackendUnavailableException.class);
+        assertThatThrownBy(second::join).as("behind no answer").hasCauseInstanceOf(BackendUnavailableException.class);
+        tickets.forEach(ticket -> ticket.last().complete(new Attempt.Waiting(LEASE)));
+        tickets.clear();
+
+        var third = client.named("x").tryAcquireAsync(wait);
+        var fourth = client.named("x").tryAcquireAsync(wait);
+        tickets.get(0).last().complete(new Attempt.Waiting(LEASE));
+        clock.advance(wait);
+        assertThat(third.join()).as("busy").isEmpty();
+        assertThat(fourth.join()).as("behind busy").isEmpty();
+
+        tickets.clear();
+        var fifth = client.named("x").acquireAsync();
+        var sixth = client.named("x").tryAcquireAsync(wait);
+        tickets.get(0).last().complete(granted(LEASE));
+        assertThat(fifth).isDone();
+        clock.advance(wait);
+        assertThat(sixth.join()).as("behind one who got it").isEmpty();
+    }
+
+    @Test
     void S15_anUnboundedWaitFailsAfterTheOutageAndNamesTheEndpoints() {
         CompletableFuture<Lease> future = client.named("x").acquireAsync();
         while (!future.isDone()) {

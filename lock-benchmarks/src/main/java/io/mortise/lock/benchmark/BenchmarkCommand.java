@@ -47,6 +47,7 @@ import picocli.CommandLine.Spec;
 final class BenchmarkCommand implements Callable<Integer> {
     private static final String ROUNDS = "5";
     private static final String SECONDS = "1";
+    private static final String WARM_UP = "40";
     private static final String SMOKE_SECONDS = "0.1";
 
     /** What {@code --smoke} does, unless told how long. */
@@ -81,6 +82,14 @@ final class BenchmarkCommand implements Callable<Integer> {
     private @Nullable String seconds;
 
     @Option(
+            names = "--warm-up",
+            paramLabel = "S",
+            description =
+                    "How long each contender warms up at most, 0 to 600 whole seconds: in rounds of a second, until"
+                            + " its figures stand still. Default: 40, smoke: 0, which is none.")
+    private @Nullable String warmUp;
+
+    @Option(
             names = "--smoke",
             description =
                     "Only to see that all of it works: one short round, none to warm up. The figures mean nothing.")
@@ -100,7 +109,7 @@ final class BenchmarkCommand implements Callable<Integer> {
         Limits limits = new Limits(spec);
         int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : ROUNDS), 1, 100);
         double length = limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
-        int warmUps = smoke ? 0 : 1;
+        WarmUp before = WarmUp.upTo(limits.wholeNumber("--warm-up", or(warmUp, smoke ? "0" : WARM_UP), 0, 600));
         Plan plan = new Plan(chosenBackends(limits), chosenScenarios(limits));
         Path file = json;
         if (file != null) {
@@ -109,13 +118,13 @@ final class BenchmarkCommand implements Callable<Integer> {
 
         Environment here = Environment.here(Version.mortise());
         Output output = new Output(spec.commandLine().getOut());
-        output.begin(here, length, warmUps, counted);
-        Runner runner = new Runner(new Effort(Duration.ofNanos(Math.round(length * 1e9)), smoke), warmUps, counted);
+        output.begin(here, length, before, counted);
+        Runner runner = new Runner(new Effort(Duration.ofNanos(Math.round(length * 1e9)), smoke), before, counted);
         List<Report.OfBackend> all = plan.run(runner, output);
         output.end(all);
         if (file != null) {
             Map<String, Object> settings = new TreeMap<>(
-                    Map.of("rounds", counted, "warmUpRounds", warmUps, "seconds", length, "smoke", smoke));
+                    Map.of("rounds", counted, "warmUpSeconds", before.most(), "seconds", length, "smoke", smoke));
             Files.writeString(file, new Report(here, settings, all).toJson() + "\n");
         }
         return ExitCodes.OK;

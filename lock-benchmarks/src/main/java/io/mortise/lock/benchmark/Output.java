@@ -18,9 +18,10 @@ final class Output implements Plan.Listener {
         this.out = out;
     }
 
-    void begin(Environment here, double seconds, int warmUps, int rounds) {
+    void begin(Environment here, double seconds, WarmUp warmUp, int rounds) {
         out.println(here);
-        out.printf("Rounds of %s s: %d to warm up, %d that count%n", seconds, warmUps, rounds);
+        String before = warmUp.most() == 0 ? "none" : "until figures stand still, at most " + warmUp.most() + " s each";
+        out.printf("Rounds of %s s: %d that count; warm-up: %s%n", seconds, rounds, before);
         out.flush();
     }
 

@@ -16,7 +16,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A store in this JVM whose only contender is as good or as bad as a test wants it. */
-record FakeBackend(List<Contender> contenders) implements Backend {
+record FakeBackend(List<Contender> contenders, String endpoint) implements Backend {
+    FakeBackend(List<Contender> contenders) {
+        this(contenders, "");
+    }
+
     /** Lets {@code permits} into each lock at once, and gives tokens that rise by {@code step}. */
     static Contender contender(String name, int permits, int step) {
         Map<String, Semaphore> locks = new ConcurrentHashMap<>();
@@ -76,11 +80,6 @@ record FakeBackend(List<Contender> contenders) implements Backend {
     @Override
     public String description() {
         return "for tests";
-    }
-
-    @Override
-    public String endpoint() {
-        return "";
     }
 
     @Override

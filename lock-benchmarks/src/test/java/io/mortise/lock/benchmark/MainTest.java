@@ -53,6 +53,7 @@ class MainTest {
             --seconds 0         | --seconds is 0, must be a number of seconds from 0.01 to 60.0
             --seconds 61        | --seconds is 61, must be a number of seconds from 0.01 to 60.0
             --seconds NaN       | --seconds is NaN, must be a number of seconds from 0.01 to 60.0
+            --warm-up 601       | --warm-up is 601, must be a whole number from 0 to 600
             --json /nosuch/file | --json is /nosuch/file, must be a file in a folder that exists
             --json .            | --json is ., must be a file
             --nosuch            | Unknown option: '--nosuch'
@@ -73,6 +74,23 @@ class MainTest {
                 .contains("fake one-thread", "fake contended", "Exclusion held in every round. Goals reached: 0 of 0.")
                 .doesNotContain("contended-5ms");
         assertThat(Files.readString(json)).contains("\"smoke\" : true", "\"name\" : \"contended\"");
+    }
+
+    @Test
+    void whoIsNotSteadyWhenTheWarmUpEndsIsNamed(@TempDir Path dir) throws IOException {
+        Path json = dir.resolve("figures.json");
+        int code = run(
+                fake(FakeBackend.contender("mortise", 1, 1)),
+                "--smoke",
+                "--warm-up=1",
+                "--scenario=contended",
+                "--json",
+                json.toString());
+        assertThat(code).as(err.toString()).isZero();
+        assertThat(out.toString())
+                .contains("warm-up: until figures stand still, at most 1 s each")
+                .contains("warmed up for 1 round, by CPU of a cycle, ms; NOT STEADY: mortise");
+        assertThat(Files.readString(json)).contains("\"warmUpSeconds\" : 1", "\"notSteady\" : [ \"mortise\" ]");
     }
 
     @ParameterizedTest

@@ -3,49 +3,126 @@ package io.mortise.lock.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Session;
 import io.mortise.lock.benchmark.report.Result;
+import io.mortise.lock.benchmark.report.WarmedUp;
 import io.mortise.lock.benchmark.scenario.Effort;
 import io.mortise.lock.benchmark.scenario.Figures;
 import io.mortise.lock.benchmark.scenario.Scenario;
+import io.mortise.lock.benchmark.scenario.Scenarios;
 import io.mortise.lock.benchmark.scenario.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class RunnerTest {
+    private static final Effort EFFORT = new Effort(Duration.ofMillis(1), true);
+    private static final WarmUp WARM_UP = new WarmUp(5, new SteadyState(1, 0.1));
+
+    private final List<Contender> contenders = List.of(
+            FakeBackend.contender("a", 1, 1), FakeBackend.contender("b", 1, 1), FakeBackend.contender("c", 1, 1));
     private final List<String> order = new ArrayList<>();
 
-    private final Scenario counting = new Scenario() {
-        @Override
-        public String name() {
-            return "counting";
-        }
+    private Scenario counting(Optional<String> warmedUpBy) {
+        return new Scenario() {
+            @Override
+            public String name() {
+                return "counting";
+            }
 
-        @Override
-        public String description() {
-            return "counts its rounds";
-        }
+            @Override
+            public String description() {
+                return "counts its trials";
+            }
 
-        @Override
-        public Figures run(Trial trial) {
-            order.add(trial.toString().replaceAll(".*, ", ""));
-            return new Figures(Map.of("trials before", order.size() - 1.0), Map.of(), "");
-        }
-    };
+            @Override
+            public Optional<String> warmedUpBy() {
+                return warmedUpBy;
+            }
+
+            @Override
+            public Figures run(Trial trial) {
+                order.add(trial.toString().replaceAll(".*, ", ""));
+                Map<String, Double> values = Map.of("trials before", order.size() - 1.0, "constant", 7.0);
+                return new Figures(values, Map.of(), "");
+            }
+        };
+    }
+
+    private Result run(WarmUp warmUp, Optional<String> warmedUpBy) throws Exception {
+        return new Runner(EFFORT, warmUp, 3).run(new FakeBackend(contenders), counting(warmedUpBy));
+    }
 
     @Test
     void contendersTakeTurnsInAnotherOrderEachRound() throws Exception {
-        FakeBackend backend = new FakeBackend(List.of(
-                FakeBackend.contender("a", 1, 1), FakeBackend.contender("b", 1, 1), FakeBackend.contender("c", 1, 1)));
+        Result result = run(WarmUp.upTo(0), Optional.empty());
 
-        Result result = new Runner(new Effort(Duration.ofMillis(1), true), 1, 3).run(backend, counting);
-
-        assertThat(order).containsExactly("a", "b", "c", "c", "b", "a", "b", "c", "a", "a", "c", "b");
+        assertThat(order).containsExactly("a", "b", "c", "c", "b", "a", "b", "c", "a");
         assertThat(result.contenders()).containsExactly("a", "b", "c");
-        assertThat(result.values("a", "trials before"))
-                .as("without the warm-up")
-                .containsExactly(5.0, 8.0, 9.0);
+        assertThat(result.values("a", "trials before")).containsExactly(0.0, 5.0, 8.0);
+    }
+
+    @Test
+    void allHaveWarmedUpBeforeTheFirstRoundThatCounts() throws Exception {
+        Result result = run(WARM_UP, Optional.of("constant"));
+
+        assertThat(order).startsWith("a", "b", "c", "c", "b", "a", "a").hasSize(15);
+        assertThat(result.values("a", "trials before")).containsExactly(6.0, 11.0, 14.0);
+        List<Double> twice = List.of(7.0, 7.0);
+        assertThat(result.warmedUp())
+                .isEqualTo(new WarmedUp("constant", Map.of("a", twice, "b", twice, "c", twice), List.of()));
+    }
+
+    @Test
+    void whoNeverComesToStandStillIsMeasuredAndNamed() throws Exception {
+        Result result = run(new WarmUp(3, new SteadyState(1, 0)), Optional.of("trials before"));
+
+        assertThat(order).hasSize(18);
+        assertThat(result.warmedUp().moving()).containsExactly("a", "b", "c");
+        assertThat(result.values("a", "trials before")).containsExactly(9.0, 14.0, 17.0);
+    }
+
+    @Test
+    void warmUpGoesPastTheDelay() throws Exception {
+        List<String> endpoints = new ArrayList<>();
+        Contender contender = new Contender() {
+            @Override
+            public String name() {
+                return "a";
+            }
+
+            @Override
+            public String description() {
+                return "tells where it connects";
+            }
+
+            @Override
+            public Session open(String endpoint) throws Exception {
+                endpoints.add(endpoint);
+                return contenders.get(0).open(endpoint);
+            }
+        };
+        Scenario delayed = Scenarios.all().stream()
+                .filter(scenario -> scenario.name().equals("one-thread-5ms"))
+                .findFirst()
+                .orElseThrow();
+
+        new Runner(EFFORT, WarmUp.upTo(1), 1).run(new FakeBackend(List.of(contender), "127.0.0.1:1"), delayed);
+
+        assertThat(endpoints).hasSize(2).first().isEqualTo("127.0.0.1:1");
+        assertThat(endpoints.get(1)).isNotEqualTo("127.0.0.1:1");
+    }
+
+    @Test
+    void whereNoFigureDependsOnItOneRoundWarmsUp() throws Exception {
+        Result result = run(WARM_UP, Optional.empty());
+
+        assertThat(order).startsWith("a", "b", "c", "a").hasSize(12);
+        assertThat(result.warmedUp()).isEqualTo(WarmedUp.UNWATCHED);
+        assertThat(result.values("a", "trials before")).containsExactly(3.0, 8.0, 11.0);
     }
 }

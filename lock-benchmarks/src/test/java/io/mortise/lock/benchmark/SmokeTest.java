@@ -52,8 +52,8 @@ class SmokeTest {
                 output.done(result, backend);
             }
         };
-        reports.addAll(
-                new Plan(Backends.all(), Scenarios.all()).run(new Runner(BenchmarkCommand.SMOKE, 0, 1), listener));
+        reports.addAll(new Plan(Backends.all(), Scenarios.all())
+                .run(new Runner(BenchmarkCommand.SMOKE, WarmUp.upTo(0), 1), listener));
     }
 
     private Result zooKeeper(String scenario) {

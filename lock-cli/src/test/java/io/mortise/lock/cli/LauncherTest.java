@@ -6,16 +6,39 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The launcher script, with a Java and a Maven that only tell how they were called. */
 class LauncherTest {
-    private static final Path LAUNCHER = Path.of("../lockctl");
+    /** The scripts at the root of the project. */
+    enum Launcher {
+        LOCKCTL("lockctl", "lock-cli", "lockctl.jar", "lockctl"),
+        BENCHMARK("benchmark", "lock-benchmarks", "benchmark.jar", "the benchmarks");
+
+        private final String script;
+        private final String module;
+        private final String jar;
+        private final String what;
+
+        Launcher(String script, String module, String jarName, String what) {
+            this.script = script;
+            this.module = module;
+            this.jar = module + "/target/" + jarName;
+            this.what = what;
+        }
+    }
+
+    private static final Path SOURCE = Path.of("..");
+    private static final Path SHARED = Path.of(".mvn/launch.sh");
 
     @TempDir
     Path dir = Path.of("");
@@ -27,11 +50,19 @@ class LauncherTest {
     void layOut() throws IOException {
         root = Files.createDirectory(dir.resolve("a project")).toRealPath();
         bin = Files.createDirectory(dir.resolve("bin"));
-        Files.createDirectories(root.resolve("lock-cli/target"));
         Files.writeString(root.resolve("pom.xml"), "");
-        Files.copy(LAUNCHER, root.resolve("lockctl"));
+        Files.createDirectory(root.resolve(".mvn"));
+        Files.copy(SOURCE.resolve(SHARED), root.resolve(SHARED));
+        for (Launcher launcher : Launcher.values()) {
+            Files.createDirectories(root.resolve(launcher.module + "/target"));
+            Files.createDirectories(root.resolve(launcher.module + "/src/main"));
+            Files.copy(SOURCE.resolve(launcher.script), root.resolve(launcher.script));
+        }
         fakeJava("17.0.1");
-        tool("mvn", "echo \"$*\" > called; touch lock-cli/target/lockctl.jar");
+        tool(
+                "mvn",
+                "echo \"$*\" > called; case $* in *lock-cli*) touch lock-cli/target/lockctl.jar;; "
+                        + "*) touch lock-benchmarks/target/benchmark.jar;; esac");
     }
 
     private void fakeJava(String version) throws IOException {
@@ -48,6 +79,10 @@ class LauncherTest {
 
     private record Ended(int code, String out, String err) {}
 
+    private Ended run(Launcher launcher, String... args) throws IOException, InterruptedException {
+        return run(root.resolve(launcher.script), args);
+    }
+
     private Ended run(Path launcher, String... args) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("sh", launcher.toString()));
         command.addAll(List.of(args));
@@ -62,34 +97,71 @@ class LauncherTest {
         return new Ended(process.exitValue(), Files.readString(out), Files.readString(err));
     }
 
-    @Test
-    void isAValidScript() throws Exception {
-        Process check =
-                new ProcessBuilder("sh", "-n", LAUNCHER.toString()).inheritIO().start();
-        assertThat(check.waitFor()).isZero();
-        assertThat(Files.isExecutable(LAUNCHER)).isTrue();
+    private void write(String path, Instant modified) throws IOException {
+        Path file = Files.writeString(root.resolve(path), "");
+        Files.setLastModifiedTime(file, FileTime.from(modified));
     }
 
-    @Test
-    void buildsOnFirstUseAndPassesArgumentsAndExitCode() throws Exception {
-        Ended first = run(root.resolve("lockctl"), "demo", "two words", "");
+    @ParameterizedTest
+    @EnumSource
+    void isAValidScript(Launcher launcher) throws Exception {
+        for (Path script : List.of(SOURCE.resolve(launcher.script), SOURCE.resolve(SHARED))) {
+            Process check = new ProcessBuilder("sh", "-n", script.toString())
+                    .inheritIO()
+                    .start();
+            assertThat(check.waitFor()).isZero();
+        }
+        assertThat(Files.isExecutable(SOURCE.resolve(launcher.script))).isTrue();
+    }
 
-        assertThat(first.err()).isEqualTo("building lockctl (first use)...\n");
-        assertThat(Files.readString(root.resolve("called"))).contains("-pl lock-cli -am package");
-        assertThat(first.out()).endsWith("<-jar><" + root + "/lock-cli/target/lockctl.jar><demo><two words><>");
-        assertThat(first.out()).contains("<-Dlockctl.terminal.out=false>");
+    @ParameterizedTest
+    @EnumSource
+    void buildsOnFirstUseAndPassesArgumentsAndExitCode(Launcher launcher) throws Exception {
+        Ended first = run(launcher, "demo", "two words", "");
+
+        assertThat(first.err()).isEqualTo("building " + launcher.what + " (first use)...\n");
+        assertThat(Files.readString(root.resolve("called"))).contains("-pl " + launcher.module + " -am package");
+        assertThat(first.out()).endsWith("<-jar><" + root + "/" + launcher.jar + "><demo><two words><>");
         assertThat(first.code()).isEqualTo(42);
 
-        assertThat(run(root.resolve("lockctl"), "demo").err()).isEmpty();
+        assertThat(run(launcher, "demo").err()).isEmpty();
     }
 
     @Test
-    void aFailedBuildIsShown() throws Exception {
+    void lockctlIsToldWhetherItWritesToATerminal() throws Exception {
+        assertThat(run(Launcher.LOCKCTL).out()).contains("<-Dlockctl.terminal.out=false>");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void buildsAgainOnlyWhenWhatItIsMadeOfHasChanged(Launcher launcher) throws Exception {
+        run(launcher);
+        Launcher other = launcher == Launcher.LOCKCTL ? Launcher.BENCHMARK : Launcher.LOCKCTL;
+        write(other.module + "/src/main/Other.java", Instant.now().plusSeconds(60));
+        assertThat(run(launcher).err()).isEmpty();
+        write(launcher.module + "/src/main/Own.java", Instant.now().plusSeconds(60));
+        assertThat(run(launcher).err()).isEqualTo("building " + launcher.what + " (sources have changed)...\n");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aBuildThatLeavesTheJarAsItWasIsNotRepeated(Launcher launcher) throws Exception {
+        run(launcher);
+        write(launcher.jar, Instant.now().minusSeconds(60));
+        write(launcher.module + "/src/main/Own.java", Instant.now().minusSeconds(30));
+        tool("mvn", "true");
+        assertThat(run(launcher).err()).isEqualTo("building " + launcher.what + " (sources have changed)...\n");
+        assertThat(run(launcher).err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aFailedBuildIsShown(Launcher launcher) throws Exception {
         tool("mvn", "echo 'no compiler'; exit 1");
 
-        Ended ended = run(root.resolve("lockctl"), "demo");
+        Ended ended = run(launcher, "demo");
 
-        assertThat(ended.err()).contains("no compiler", "lockctl: the build failed");
+        assertThat(ended.err()).contains("no compiler", launcher.script + ": the build failed");
         assertThat(ended.out()).isEmpty();
         assertThat(ended.code()).isEqualTo(70);
     }
@@ -102,11 +174,12 @@ class LauncherTest {
         assertThat(run(link, "-V").out()).endsWith("<" + root + "/lock-cli/target/lockctl.jar><-V>");
     }
 
-    @Test
-    void refusesAnOldJava() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void refusesAnOldJava(Launcher launcher) throws Exception {
         fakeJava("11.0.2");
-        assertThat(run(root.resolve("lockctl")).err()).contains("is Java 11: install version 17 or newer");
+        assertThat(run(launcher).err()).contains("is Java 11: install version 17 or newer");
         fakeJava("1.8.0_402");
-        assertThat(run(root.resolve("lockctl")).code()).isEqualTo(69);
+        assertThat(run(launcher).code()).isEqualTo(69);
     }
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
-
 /**
  * The contract of every backend, as tests named by rule. Subclass it, implement {@link #backend()}, run it with JUnit:
  *
@@ -35,55 +29,11 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>A rule that the backend gives no means to check is reported as aborted with NOT VERIFIED and the missing hook, one about
  * a capability that it does not claim as aborted with "not claimed"; neither counts as passed. {@code docs/conformance.md} has
- * the table of rules, tests and hooks. JUnit runs the tests one after another; the whole takes one to two minutes with leases
- * of 2 or 3 s.
+ * the table of rules, tests and hooks. JUnit runs the tests one after another; the whole takes one to three minutes with
+ * leases of 2 or 3 s. {@link HealthyConformance} and {@link FaultConformance} are its two halves, for a build that runs test
+ * classes side by side.
  */
-@Timeout(120) // a hang is a failure
-public abstract class LockConformance
-        implements ExclusionContract,
-                ReleaseContract,
-                WithdrawalContract,
-                WaitingContract,
-                NamesContract,
-                ClosingContract,
-                OperatorContract,
-                CapabilityContract,
-                CallContract,
-                SilenceContract,
-                ClaimsContract,
-                LeftoversContract,
-                TrustContract,
-                RequestsContract,
-                DeletionContract,
-                ExpiryContract,
-                LostReplyContract,
-                CutLineContract,
-                SlowLineContract,
-                RestartContract,
-                ProcessContract,
-                HistoryContract {
-    private @Nullable Bench bench;
-
+public abstract class LockConformance extends Conformance implements HealthyContracts, FaultContracts {
     /** Called by JUnit for each new instance. */
     protected LockConformance() {}
-
-    /** The store with an empty namespace, called once for each test. */
-    protected abstract BackendUnderTest backend();
-
-    @BeforeEach
-    final void setUpBench() {
-        bench = new Bench(backend());
-    }
-
-    @AfterEach
-    final void closeBench() {
-        if (bench != null) {
-            bench.close();
-        }
-    }
-
-    @Override
-    public final Bench bench() {
-        return Objects.requireNonNull(bench);
-    }
 }

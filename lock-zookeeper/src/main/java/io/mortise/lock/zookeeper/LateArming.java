@@ -6,23 +6,33 @@ import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Grants without a watch on their node get one when they have been held for a while, {@link #PERIOD} to twice that: a short
  * hold never pays for it. One timer for all of a client, and only while there are such grants.
  */
 final class LateArming {
+    /** A grant that may lack the watch. */
+    interface Held {
+        /** Arms it, if it is still needed. Returns at once. */
+        void watchOwn();
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(LateArming.class);
+
     /** Well below the second within which a deletion is told (S7). */
     static final Duration PERIOD = Duration.ofMillis(100);
 
     private final LockClock clock;
 
     @GuardedBy("this")
-    private Set<ZkTicket> fresh = new HashSet<>();
+    private Set<Held> fresh = new HashSet<>();
 
     /** Those that have seen one tick. */
     @GuardedBy("this")
-    private Set<ZkTicket> older = new HashSet<>();
+    private Set<Held> older = new HashSet<>();
 
     @GuardedBy("this")
     private boolean ticking;
@@ -31,7 +41,7 @@ final class LateArming {
         this.clock = clock;
     }
 
-    void add(ZkTicket granted) {
+    void add(Held granted) {
         synchronized (this) {
             fresh.add(granted);
             if (ticking) {
@@ -42,14 +52,13 @@ final class LateArming {
         clock.schedule(PERIOD, this::tick);
     }
 
-    synchronized void remove(ZkTicket ended) {
-        if (!fresh.remove(ended)) {
-            older.remove(ended);
-        }
+    synchronized void remove(Held ended) {
+        fresh.remove(ended);
+        older.remove(ended);
     }
 
     private void tick() {
-        Set<ZkTicket> due;
+        Set<Held> due;
         boolean again;
         synchronized (this) {
             due = older;
@@ -61,6 +70,15 @@ final class LateArming {
         if (again) {
             clock.schedule(PERIOD, this::tick);
         }
-        due.forEach(ZkTicket::watchOwn);
+        due.forEach(LateArming::arm);
+    }
+
+    /** One that fails must not keep it from the others. */
+    private static void arm(Held held) {
+        try {
+            held.watchOwn();
+        } catch (RuntimeException | Error e) {
+            log.error("event=late-arming-failed", e);
+        }
     }
 }

@@ -22,6 +22,11 @@ final class PlaceInLine {
 
     private static final long NEVER = -1;
 
+    /** A watch on one ahead: the connection on which it was armed, and whether that node is, or may be, of our own session. */
+    private record Watch(long connection, boolean sameSession) {
+        static final Watch NONE = new Watch(NEVER, true);
+    }
+
     /** What is to be told after an event. */
     enum News {
         NONE,
@@ -44,9 +49,13 @@ final class PlaceInLine {
     @GuardedBy("this")
     private long ownArmed = NEVER;
 
-    /** The nearest ones ahead that may be there, each with the connection on which the watch on it was armed. */
+    /** The nearest ones ahead that may be there. */
     @GuardedBy("this")
-    private final Map<String, Long> ahead = new HashMap<>(4);
+    private final Map<String, Watch> ahead = new HashMap<>(4);
+
+    /** One of the nearest may not be watched by us, so it counts to the others. */
+    @GuardedBy("this")
+    private boolean unreadable;
 
     /** There are, or may be, others before them. */
     @GuardedBy("this")
@@ -119,8 +128,9 @@ final class PlaceInLine {
         return granted ? OptionalLong.of(czxid) : OptionalLong.empty();
     }
 
+    /** It is granted, and its owner has not given it up. */
     synchronized boolean isGranted() {
-        return granted;
+        return granted && !ending;
     }
 
     /** Whether the watch on our own node stands on this connection. */
@@ -130,30 +140,31 @@ final class PlaceInLine {
 
     /** Whether all watches stand on this connection, so that what a list shows is not older than what they told. */
     synchronized boolean stands(long connection) {
-        return ownArmed == connection && ahead.values().stream().allMatch(armed -> armed == connection);
+        return ownArmed == connection && ahead.values().stream().allMatch(watch -> watch.connection == connection);
     }
 
     /** A list showed these right ahead, and whether there are more. Returns who was ahead and is no longer. */
     synchronized List<String> standBehind(List<String> nearest, boolean others) {
         more = others;
+        unreadable = false;
         List<String> gone =
                 ahead.keySet().stream().filter(path -> !nearest.contains(path)).toList();
         ahead.keySet().removeAll(gone);
-        nearest.forEach(path -> ahead.putIfAbsent(path, NEVER));
+        nearest.forEach(path -> ahead.putIfAbsent(path, Watch.NONE));
         return gone;
     }
 
     /** Whose watch does not stand on this connection, of those ahead. */
     synchronized List<String> unarmed(long connection) {
         return ahead.entrySet().stream()
-                .filter(each -> each.getValue() != connection)
+                .filter(each -> each.getValue().connection != connection)
                 .map(Map.Entry::getKey)
                 .toList();
     }
 
     /** Fewer are watched than could be: somebody went since the last list. */
     synchronized boolean shouldLook() {
-        return more && ahead.size() < WATCHED;
+        return more && ahead.size() < (unreadable ? WATCHED - 1 : WATCHED);
     }
 
     /** Nobody is watched ahead any more. Returns who was. */
@@ -170,8 +181,15 @@ final class PlaceInLine {
         checkFirst(connection);
     }
 
-    synchronized void aheadArmed(String path, long connection) {
-        ahead.computeIfPresent(path, (known, before) -> connection);
+    synchronized void aheadArmed(String path, long connection, boolean sameSession) {
+        ahead.computeIfPresent(path, (known, before) -> new Watch(connection, sameSession));
+    }
+
+    /** We may not watch that one: it is one of the others then, and the end of the nearer one means "look". */
+    synchronized void aheadUnreadable(String path) {
+        ahead.remove(path);
+        unreadable = true;
+        more = true;
     }
 
     /** That one was gone when its watch was to be armed. */
@@ -183,15 +201,26 @@ final class PlaceInLine {
     /**
      * First is who is there while nobody is ahead. Where our own watch stands on this connection, all that came on it came in
      * the server's order: had our node been deleted before the last one ahead, we had heard of that before. After a reconnect
-     * events come in any order, and what was armed before it says nothing.
+     * events come in any order, and our own watch from before it says nothing.
      */
     @GuardedBy("this")
     private void checkFirst(long connection) {
         pushed |= ahead.isEmpty() && !more && ownArmed == connection && !removed && !granted;
     }
 
-    /** A watched node was deleted. If it was the last one ahead, that may be the grant itself. */
-    synchronized News deleted(String path, long connection) {
+    /** Whether this is our own node, and its owner is giving it up. */
+    synchronized boolean gaveUp(String path) {
+        return ending && path.equals(node);
+    }
+
+    /**
+     * A watched node was deleted. If it was the last one ahead, that may be the grant itself. But where a session ends, the
+     * server deletes all its nodes in one step and tells of them in any order: the end of one of our own session that nobody
+     * gave up may be the sign of our own, so it is only a reason to look.
+     *
+     * @param givenUp its owner is known to have given it up
+     */
+    synchronized News deleted(String path, long connection, boolean givenUp) {
         if (ending) {
             return News.NONE;
         }
@@ -200,9 +229,11 @@ final class PlaceInLine {
             removed = true;
             return known ? News.NONE : granted ? News.LOST : News.LOOK;
         }
-        if (ahead.remove(path) == null) {
+        Watch watch = ahead.remove(path);
+        if (watch == null) {
             return News.NONE;
         }
+        more |= watch.sameSession && !givenUp;
         checkFirst(connection);
         return more || ahead.isEmpty() ? News.LOOK : News.NONE; // whose end is the grant is watched already
     }
@@ -212,7 +243,7 @@ final class PlaceInLine {
         if (path.equals(node)) {
             ownArmed = NEVER;
         } else {
-            ahead.computeIfPresent(path, (known, before) -> NEVER);
+            ahead.computeIfPresent(path, (known, before) -> Watch.NONE);
         }
     }
 }

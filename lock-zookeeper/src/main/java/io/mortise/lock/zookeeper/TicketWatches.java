@@ -3,6 +3,7 @@ package io.mortise.lock.zookeeper;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException.Code;
 
 /** The watches of one ticket, on its own node and on those right ahead: armed where they do not stand, and taken back. */
 final class TicketWatches {
@@ -24,15 +25,40 @@ final class TicketWatches {
         takeBack(on, place.standBehind(nearest, others));
         CompletableFuture<Boolean> ownThere =
                 place.ownStands(on.connection()) ? CompletableFuture.completedFuture(true) : armOwn(on);
+        String next = nearest.get(nearest.size() - 1);
         for (String path : place.unarmed(on.connection())) {
-            ownThere = ownThere.thenCombine(armAhead(on, path), (own, ahead) -> own);
+            CompletableFuture<Boolean> armed =
+                    path.equals(next) ? armAhead(on, path) : orUnreadable(on, path, armAhead(on, path));
+            ownThere = ownThere.thenCombine(armed, (own, ahead) -> own);
         }
         return ownThere;
     }
 
+    /** Of somebody else's nodes only the one right ahead must be readable to us. */
+    private CompletableFuture<Boolean> orUnreadable(ZkSession on, String path, CompletableFuture<Boolean> armed) {
+        return armed.exceptionallyCompose(failure -> {
+            if (!ZkFailure.is(failure, Code.NOAUTH)) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            on.watches().remove(path, listener);
+            place.aheadUnreadable(path);
+            return CompletableFuture.completedFuture(true);
+        });
+    }
+
     private CompletableFuture<Boolean> armAhead(ZkSession on, String path) {
         return on.watches()
-                .add(path, listener, () -> on.calls().watch(path, on, () -> place.aheadArmed(path, on.connection())))
+                .add(
+                        path,
+                        listener,
+                        () -> on.calls()
+                                .watch(
+                                        path,
+                                        on,
+                                        stat -> place.aheadArmed(
+                                                path,
+                                                on.connection(),
+                                                on.calls().isOfThisSession(stat))))
                 .thenApply(there -> {
                     if (!there) { // between the list and the watch
                         on.watches().remove(path, listener);
@@ -44,7 +70,7 @@ final class TicketWatches {
 
     /** False: our node is gone. */
     CompletableFuture<Boolean> armOwn(ZkSession on) {
-        return on.calls().watch(place.ownNode(), on, () -> place.ownArmed(on.connection()));
+        return on.calls().watch(place.ownNode(), on, stat -> place.ownArmed(on.connection()));
     }
 
     /** Nobody is ahead any more, so those watches have fired or will: nothing to remove on the server. */
@@ -65,7 +91,7 @@ final class TicketWatches {
     private void takeBack(ZkSession on, List<String> paths) {
         for (String path : paths) {
             on.watches().remove(path, listener, () -> {
-                if (!on.isOver()) {
+                if (!on.nodesAreGone()) {
                     on.calls().removeWatch(path, on, on.owned());
                 }
             });

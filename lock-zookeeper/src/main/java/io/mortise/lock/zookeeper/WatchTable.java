@@ -20,8 +20,15 @@ import org.slf4j.LoggerFactory;
 final class WatchTable {
     /** One ticket's ears. Called on the event thread; returns at once. */
     interface Listener {
-        /** The node is no more. */
-        void deleted(String path);
+        /** Whether this is its own node, and it is giving it up. */
+        boolean gaveUp(String path);
+
+        /**
+         * The node is no more.
+         *
+         * @param givenUp by a listener of this table
+         */
+        void deleted(String path, boolean givenUp);
 
         /** The watch fired for another reason, and is used up. */
         void changed(String path);
@@ -76,9 +83,11 @@ final class WatchTable {
     void dispatch(WatchedEvent event) {
         String path = event.getPath();
         boolean deleted = event.getType() == EventType.NodeDeleted;
-        tell(on(path, deleted), listener -> {
+        List<Listener> told = on(path, deleted);
+        boolean givenUp = deleted && told.stream().anyMatch(listener -> listener.gaveUp(path));
+        tell(told, listener -> {
             if (deleted) {
-                listener.deleted(path);
+                listener.deleted(path, givenUp);
             } else {
                 listener.changed(path);
             }

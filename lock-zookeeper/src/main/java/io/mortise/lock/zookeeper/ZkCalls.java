@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -50,9 +51,14 @@ record ZkCalls(ZooKeeper handle) {
         return answer;
     }
 
+    /** Whether a node is there as long as this handle's session. */
+    boolean isOfThisSession(Stat stat) {
+        return stat.getEphemeralOwner() == handle.getSessionId();
+    }
+
     /** Reads a node. */
     CompletableFuture<Content> data(String path) {
-        return data(path, null, () -> {});
+        return data(path, null, stat -> {});
     }
 
     /**
@@ -61,14 +67,14 @@ record ZkCalls(ZooKeeper handle) {
      *
      * @param armed runs on the event thread before any later event, so that it knows on which connection that was
      */
-    CompletableFuture<Content> data(String path, @Nullable Watcher watcher, Runnable armed) {
+    CompletableFuture<Content> data(String path, @Nullable Watcher watcher, Consumer<Stat> armed) {
         CompletableFuture<Content> answer = new CompletableFuture<>();
         handle.getData(
                 path,
                 watcher,
                 (rc, asked, context, data, stat) -> {
                     if (rc == 0) {
-                        armed.run();
+                        armed.accept(stat);
                     }
                     answer(answer, rc, asked, rc == 0 ? new Content(text(data), stat) : null);
                 },
@@ -77,7 +83,7 @@ record ZkCalls(ZooKeeper handle) {
     }
 
     /** {@link #data} for its watch alone: whether the node is there, and the watch armed. */
-    CompletableFuture<Boolean> watch(String path, Watcher watcher, Runnable armed) {
+    CompletableFuture<Boolean> watch(String path, Watcher watcher, Consumer<Stat> armed) {
         return data(path, watcher, armed).thenApply(content -> true).exceptionallyCompose(absent(false));
     }
 

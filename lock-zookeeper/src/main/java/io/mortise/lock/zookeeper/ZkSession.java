@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One ZooKeeper session, from its first connection to its end; it never revives. The one watcher of all that Mortise watches
- * on it, so that state changes and node events are seen in the order in which the server sent them.
+ * on it, so that state changes and node events are seen in the order in which the server sent them. That a connection is
+ * lost may be told by an event of either kind.
  */
 final class ZkSession implements Watcher {
     private static final Logger log = LoggerFactory.getLogger(ZkSession.class);
@@ -125,7 +126,7 @@ final class ZkSession implements Watcher {
         return owned;
     }
 
-    /** Which connection this is: a number that changes with each disconnect and reconnect, in the order of the events. */
+    /** Which connection this is: a number that grows with each disconnect and reconnect, in the order of the events. */
     long connection() {
         return connection;
     }
@@ -155,6 +156,10 @@ final class ZkSession implements Watcher {
         if (event.getType() == Event.EventType.None) {
             stateChanged(event.getState());
         } else {
+            if (event.getState() == Event.KeeperState.Disconnected) {
+                disconnected(); // of a watch whose removal the connection took along: the client then keeps the state's
+                // own event
+            }
             watches.dispatch(event);
         }
     }

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * <p>The core does not overlap calls, but one that ran into its deadline may still be at work here: the next one joins it.
  * Events come on the session's event thread.
  */
-final class ZkTicket implements Ticket, WatchTable.Listener {
+final class ZkTicket implements Ticket, WatchTable.Listener, LateArming.Held {
     private static final Logger log = LoggerFactory.getLogger(ZkTicket.class);
     private static final Duration FALLBACK = Duration.ofSeconds(5);
     private static final int MOST_ROUNDS = 20;
@@ -250,25 +250,44 @@ final class ZkTicket implements Ticket, WatchTable.Listener {
     }
 
     /** If it is granted: not awaited. */
-    void watchOwn() {
+    @Override
+    public void watchOwn() {
         ZkSession on = session;
         if (on != null && place.isGranted() && !place.ownStands(on.connection())) {
             String own = place.ownNode();
-            watches.armOwn(on).thenAccept(ownIs -> {
-                if (!ownIs) {
-                    deleted(own);
+            watches.armOwn(on).whenComplete((ownIs, failure) -> {
+                if (failure != null) {
+                    ownNotWatched(on, failure);
+                } else if (!ownIs) {
+                    deleted(own, false);
                 }
             });
         }
     }
 
+    /** After a lost connection the next one is the sign to try again, and what is forbidden stays so. */
+    private void ownNotWatched(ZkSession on, Throwable failure) {
+        if (!ZkFailure.is(failure, Code.CONNECTIONLOSS) && !ZkFailure.is(failure, Code.NOAUTH) && !on.isOver()) {
+            log.info(
+                    "event=own-watch-failed lock=\"{}\" cause=\"{}\"",
+                    request.name().escaped(),
+                    failure.toString());
+            backend.late().add(this);
+        }
+    }
+
     @Override
-    public void deleted(String path) {
+    public boolean gaveUp(String path) {
+        return place.gaveUp(path);
+    }
+
+    @Override
+    public void deleted(String path, boolean givenUp) {
         ZkSession on = session;
         if (on == null) {
             return;
         }
-        switch (place.deleted(path, on.connection())) {
+        switch (place.deleted(path, on.connection(), givenUp)) {
             case LOST -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
             case LOOK -> waiter.wake();
             case NONE -> {}

@@ -11,6 +11,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
@@ -23,6 +24,8 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.WatchedEvent;
@@ -166,6 +169,19 @@ class BorrowedHandleTest {
             int standing = server.watchCount();
             for (int i = 0; i < 50; i++) {
                 client.named("pile/" + i).acquire().close();
+            }
+            // Released about when the late watch is armed, so that the two requests meet.
+            long earliest = LateArming.PERIOD.toMillis();
+            for (int round = 0; round < 5; round++) {
+                List<CompletableFuture<ReleaseOutcome>> released = new ArrayList<>();
+                for (int i = 0; i < 20; i++) {
+                    long hold = ThreadLocalRandom.current().nextLong(earliest, earliest * 22 / 10);
+                    Executor later = CompletableFuture.delayedExecutor(hold, TimeUnit.MILLISECONDS);
+                    released.add(client.named("pile/" + i).acquireAsync().thenComposeAsync(Lease::releaseAsync, later));
+                }
+                for (CompletableFuture<ReleaseOutcome> each : released) {
+                    assertThat(each.get(10, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
+                }
             }
             Await.until("only the session's watch is left", ZkTests.SOON, () -> server.watchCount() <= standing);
         }

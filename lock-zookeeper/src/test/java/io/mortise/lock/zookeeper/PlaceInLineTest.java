@@ -32,7 +32,7 @@ class PlaceInLineTest {
     private void arm(long connection) {
         place.ownArmed(connection);
         for (String path : place.unarmed(connection)) {
-            place.aheadArmed(path, connection);
+            place.aheadArmed(path, connection, false);
         }
         assertThat(place.stands(connection)).isTrue();
     }
@@ -47,7 +47,7 @@ class PlaceInLineTest {
 
         @Test
         void endOfTheOnlyOneAheadIsTheGrant() {
-            assertThat(place.deleted(AHEAD, CONNECTION)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isTrue();
             assertThat(place.grant()).hasValue(42);
             assertThat(place.isPushed()).isFalse();
@@ -56,8 +56,8 @@ class PlaceInLineTest {
         /** The event comes between the look at what was pushed and its collection, on two threads. */
         @Test
         void S07_aGrantWhoseNodeWentBeforeItWasCollectedIsNone() {
-            place.deleted(AHEAD, CONNECTION);
-            place.deleted(OWN, CONNECTION);
+            place.deleted(AHEAD, CONNECTION, false);
+            place.deleted(OWN, CONNECTION, false);
             assertThat(place.grant()).isEmpty();
             assertThat(place.isGranted()).isFalse();
         }
@@ -74,21 +74,21 @@ class PlaceInLineTest {
 
         @Test
         void replayedAfterAReconnectItIsNot() {
-            assertThat(place.deleted(AHEAD, NEXT)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, NEXT, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isFalse();
         }
 
         @Test
         void replayedAfterAReconnectItIsOnceOurNodeIsSeenToBeThereStill() {
-            place.deleted(AHEAD, NEXT);
+            place.deleted(AHEAD, NEXT, false);
             place.ownArmed(NEXT);
             assertThat(place.isPushed()).isTrue();
         }
 
         @Test
         void afterOurOwnNodeWasDeletedItIsNot() {
-            assertThat(place.deleted(OWN, CONNECTION)).isEqualTo(News.LOOK);
-            assertThat(place.deleted(AHEAD, CONNECTION)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(OWN, CONNECTION, false)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isFalse();
             assertThat(place.isRemoved()).isTrue();
         }
@@ -96,13 +96,13 @@ class PlaceInLineTest {
         @Test
         void withOurOwnWatchUsedUpItIsNot() {
             place.fired(OWN);
-            assertThat(place.deleted(AHEAD, CONNECTION)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isFalse();
         }
 
         @Test
         void someoneElsesEndIsNoNews() {
-            assertThat(place.deleted(FURTHER, CONNECTION)).isEqualTo(News.NONE);
+            assertThat(place.deleted(FURTHER, CONNECTION, false)).isEqualTo(News.NONE);
             assertThat(place.isPushed()).isFalse();
         }
     }
@@ -118,33 +118,33 @@ class PlaceInLineTest {
 
         @Test
         void S11_endOfBothIsTheGrantAndOfOneIsNoNews() {
-            assertThat(place.deleted(FURTHER, CONNECTION)).isEqualTo(News.NONE);
+            assertThat(place.deleted(FURTHER, CONNECTION, false)).isEqualTo(News.NONE);
             assertThat(place.isPushed()).isFalse();
-            assertThat(place.deleted(AHEAD, CONNECTION)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isTrue();
         }
 
         @Test
         void S12_oneThatWithdrawsIsSkipped() {
-            assertThat(place.deleted(AHEAD, CONNECTION)).isEqualTo(News.NONE);
-            assertThat(place.deleted(FURTHER, CONNECTION)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.NONE);
+            assertThat(place.deleted(FURTHER, CONNECTION, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isTrue();
         }
 
         @Test
         void oneGoneBeforeAReconnectAndTheOtherAfterIt() {
-            place.deleted(FURTHER, CONNECTION);
+            place.deleted(FURTHER, CONNECTION, false);
             assertThat(place.unarmed(NEXT)).containsExactly(AHEAD);
             arm(NEXT);
-            assertThat(place.deleted(AHEAD, NEXT)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, NEXT, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isTrue();
         }
 
         @Test
         void ourOwnDeletionBetweenTheTwoIsNoGrant() {
-            place.deleted(FURTHER, CONNECTION);
-            assertThat(place.deleted(OWN, CONNECTION)).isEqualTo(News.LOOK);
-            place.deleted(AHEAD, CONNECTION);
+            place.deleted(FURTHER, CONNECTION, false);
+            assertThat(place.deleted(OWN, CONNECTION, false)).isEqualTo(News.LOOK);
+            place.deleted(AHEAD, CONNECTION, false);
             assertThat(place.isPushed()).isFalse();
         }
     }
@@ -161,28 +161,28 @@ class PlaceInLineTest {
 
         @Test
         void S11_whatTheListThenShowsMakesTheNextEndTheGrant() {
-            assertThat(place.deleted(FURTHER, CONNECTION)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(FURTHER, CONNECTION, false)).isEqualTo(News.LOOK);
             assertThat(place.shouldLook()).isTrue();
             assertThat(place.stands(CONNECTION)).as("a list needs no sync").isTrue();
             listed(false, AHEAD);
             assertThat(place.unarmed(CONNECTION)).isEmpty();
             assertThat(place.shouldLook()).isFalse();
-            place.deleted(AHEAD, CONNECTION);
+            place.deleted(AHEAD, CONNECTION, false);
             assertThat(place.isPushed()).isTrue();
         }
 
         @Test
         void bothGoneBeforeTheListIsNoGrant() {
-            assertThat(place.deleted(FURTHER, CONNECTION)).isEqualTo(News.LOOK);
-            assertThat(place.deleted(AHEAD, CONNECTION)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(FURTHER, CONNECTION, false)).isEqualTo(News.LOOK);
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
             assertThat(place.isPushed()).isFalse();
         }
 
         /** The answer was on its way to another thread meanwhile: it shows who has been heard of as gone. */
         @Test
         void aListThatIsOlderThanAnEventMakesNoGrantBeforeEachIsGone() {
-            place.deleted(FURTHER, CONNECTION);
-            place.deleted(AHEAD, CONNECTION);
+            place.deleted(FURTHER, CONNECTION, false);
+            place.deleted(AHEAD, CONNECTION, false);
             listed(false, FURTHER, AHEAD);
             assertThat(place.unarmed(CONNECTION)).containsExactlyInAnyOrder(FURTHER, AHEAD);
             place.aheadAbsent(FURTHER, CONNECTION);
@@ -194,7 +194,7 @@ class PlaceInLineTest {
         @Test
         void oneThatWithdrewIsForgotten() {
             assertThat(place.standBehind(List.of(FURTHER), false)).containsExactly(AHEAD);
-            place.deleted(FURTHER, CONNECTION);
+            place.deleted(FURTHER, CONNECTION, false);
             assertThat(place.isPushed()).isTrue();
         }
 
@@ -205,6 +205,62 @@ class PlaceInLineTest {
             place.ownArmed(CONNECTION);
             assertThat(place.isPushed()).isFalse();
         }
+    }
+
+    /** Those ahead are of our own session, and the server deletes all of one session in one step, in any order. */
+    @Nested
+    class BehindOneOfOurSession {
+        @BeforeEach
+        void standThird() {
+            listed(false, FURTHER, AHEAD);
+            arm(CONNECTION);
+            place.aheadArmed(AHEAD, CONNECTION, true);
+            assertThat(place.deleted(FURTHER, CONNECTION, false)).isEqualTo(News.NONE);
+        }
+
+        @Test
+        void S01_itsEndMeansLookUnlessItWasGivenUp() {
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
+            assertThat(place.isPushed()).isFalse();
+            assertThat(place.shouldLook()).isTrue();
+            place.ownArmed(CONNECTION);
+            assertThat(place.isPushed()).as("only a list tells").isFalse();
+        }
+
+        @Test
+        void S11_itsReleaseIsTheGrant() {
+            assertThat(place.deleted(AHEAD, CONNECTION, true)).isEqualTo(News.LOOK);
+            assertThat(place.isPushed()).isTrue();
+        }
+
+        @Test
+        void S01_whoseItIsIsNotKnownBeforeItsWatchStands() {
+            place.fired(AHEAD);
+            assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
+            assertThat(place.isPushed()).isFalse();
+        }
+    }
+
+    @Test
+    void oneThatMayNotBeWatchedIsOneOfTheOthers() {
+        listed(false, FURTHER, AHEAD);
+        place.aheadUnreadable(FURTHER);
+        arm(CONNECTION);
+        assertThat(place.shouldLook()).isFalse();
+        assertThat(place.deleted(AHEAD, CONNECTION, false)).isEqualTo(News.LOOK);
+        assertThat(place.isPushed()).isFalse();
+        assertThat(place.shouldLook()).isTrue();
+    }
+
+    @Test
+    void onlyAnOwnerThatEndsGaveItsNodeUp() {
+        place.grant();
+        assertThat(place.isGranted()).isTrue();
+        assertThat(place.gaveUp(OWN)).isFalse();
+        assertThat(place.ending()).isTrue();
+        assertThat(place.isGranted()).isFalse();
+        assertThat(place.gaveUp(OWN)).isTrue();
+        assertThat(place.gaveUp(AHEAD)).isFalse();
     }
 
     @Test
@@ -238,13 +294,13 @@ class PlaceInLineTest {
     @Test
     void S07_deletedHolderIsToldOnceAndNotAfterItsRelease() {
         place.grant();
-        assertThat(place.deleted(OWN, CONNECTION)).isEqualTo(News.LOST);
-        assertThat(place.deleted(OWN, CONNECTION)).isEqualTo(News.NONE);
+        assertThat(place.deleted(OWN, CONNECTION, false)).isEqualTo(News.LOST);
+        assertThat(place.deleted(OWN, CONNECTION, false)).isEqualTo(News.NONE);
         PlaceInLine released = new PlaceInLine();
         released.created(OWN, 42);
         released.grant();
         assertThat(released.ending()).isTrue();
-        assertThat(released.deleted(OWN, CONNECTION)).isEqualTo(News.NONE);
+        assertThat(released.deleted(OWN, CONNECTION, false)).isEqualTo(News.NONE);
     }
 
     @Test

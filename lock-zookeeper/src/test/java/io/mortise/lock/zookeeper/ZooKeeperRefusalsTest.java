@@ -25,6 +25,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
@@ -156,6 +158,39 @@ class ZooKeeperRefusalsTest {
             assertRefusedWithoutSecrets(catchThrowable(() -> client.named("n").tryAcquire(Duration.ofSeconds(5))));
         }
         assertThat(server.liveEphemerals()).isEmpty();
+    }
+
+    @Test
+    void ofThoseAheadOnlyTheNextOneMustBeReadable() throws Exception {
+        try (LockClient client = ZkTests.client(server.connectString(), SESSION);
+                ZooKeeper operator = ZkTests.connect(server.connectString())) {
+            operator.addAuthInfo("digest", ("ann:" + SECRET).getBytes(StandardCharsets.UTF_8));
+            for (boolean inOrder : List.of(true, false)) {
+                String lock = "unreadable-" + inOrder;
+                int standing = server.watchCount();
+                ZkTests.make(operator, ZkTests.lockNode(lock));
+                String further = inLine(operator, lock, ZooDefs.Ids.CREATOR_ALL_ACL);
+                String next = inLine(operator, lock, ZooDefs.Ids.OPEN_ACL_UNSAFE);
+                CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
+                Await.until("two watches stand", ZkTests.SOON, () -> server.watchCount() == standing + 2);
+                Map<String, Long> before = server.requests();
+                operator.delete(inOrder ? further : next, -1);
+                if (inOrder) {
+                    operator.delete(next, -1);
+                    waiter.get(2, TimeUnit.SECONDS).close();
+                    assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("delete", 3L, "getChildren", 1L));
+                } else {
+                    Throwable refused = catchThrowable(() -> waiter.get(2, TimeUnit.SECONDS));
+                    assertRefusedWithoutSecrets(Objects.requireNonNull(refused.getCause()));
+                    operator.delete(further, -1);
+                }
+            }
+        }
+    }
+
+    private static String inLine(ZooKeeper operator, String lock, List<ACL> acl) throws Exception {
+        return operator.create(
+                ZkTests.lockNode(lock) + "/theirs-lock-", new byte[0], acl, CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     @Test

@@ -125,6 +125,68 @@ class ZooKeeperSessionTest {
         }
     }
 
+    /** The server deletes all of them in one step and tells of it in any order, while the next one elsewhere is granted. */
+    @Test
+    void S01_S03_waitersOfASessionThatEndsAreNotGrantedByTheEndOfItsHolder() throws Exception {
+        List<ZooKeeper> opened = new CopyOnWriteArrayList<>();
+        ZooKeeperOptions borrowed = ZooKeeperOptions.using(() -> aliveOrNew(opened));
+        try (LockClient one = ZooKeeperLocks.connect(borrowed);
+                LockClient two = ZooKeeperLocks.connect(borrowed)) {
+            for (int round = 0; round < 3; round++) {
+                endWithWaiters("mates" + round, one, two);
+            }
+        } finally {
+            for (ZooKeeper handle : opened) {
+                handle.close();
+            }
+        }
+    }
+
+    private synchronized ZooKeeper aliveOrNew(List<ZooKeeper> opened) {
+        try {
+            if (opened.isEmpty() || !opened.get(opened.size() - 1).getState().isAlive()) {
+                opened.add(ZkTests.connect(server.connectString()));
+            }
+            return opened.get(opened.size() - 1);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void endWithWaiters(String lock, LockClient one, LockClient two) throws Exception {
+        int standing = server.watchCount();
+        Lease first = one.named(lock).acquire();
+        long expired = session(first);
+        List<Lease> granted = new CopyOnWriteArrayList<>(List.of(first));
+        int nodes = 1;
+        for (LockClient next : List.of(one, two, other)) {
+            next.named(lock).acquireAsync().thenAccept(granted::add);
+            ZkTests.awaitNodes(operator, lock, ++nodes);
+        }
+        // Of the last one its own and two ahead; of the session its three nodes, each counted once.
+        Await.until("all watches stand", ZkTests.SOON, () -> server.watchCount() == standing + 6);
+        server.expireSession(expired);
+        Await.until("all but the first were granted in turn", ZkTests.SOON, () -> {
+            // Without the first: it ended by force, not by its deadline, so it is held until word of that has come.
+            List<Lease> believing =
+                    granted.stream().skip(1).filter(Lease::isHeld).toList();
+            // None revives, so who is held the second time was held all the while.
+            assertThat(believing.stream().filter(Lease::isHeld)).hasSizeLessThanOrEqualTo(1);
+            if (granted.size() > 1 && ZkTests.line(operator, lock).size() == nodes(granted)) {
+                granted.forEach(Lease::close);
+            }
+            return granted.size() == 4 && ZkTests.line(operator, lock).isEmpty();
+        });
+        assertThat(granted).extracting(Lease::fencingToken).isSorted();
+        assertThat(granted.subList(1, 4)).noneMatch(lease -> session(lease) == expired);
+        assertThat(first.release()).isEqualTo(ReleaseOutcome.LOST);
+    }
+
+    /** How many stand in line once all have a place on a session that lives. */
+    private static int nodes(List<Lease> granted) {
+        return 5 - granted.size();
+    }
+
     private static long session(Lease lease) {
         return lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper().getSessionId();
     }

@@ -75,11 +75,22 @@ public record Report(Environment environment, Map<String, Object> settings, List
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("name", result.scenario());
         json.put("description", result.description());
+        if (result.warmedUp().length() > 0) {
+            json.put("warmUp", json(result.warmedUp()));
+        }
         json.put("measures", measures);
         if (!result.requestsPer().isEmpty()) {
             json.put("requestsPer", result.requestsPer());
             json.put("requests", requests);
         }
+        return json;
+    }
+
+    private static Map<String, Object> json(WarmedUp warmedUp) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("measure", warmedUp.measure());
+        json.put("rounds", warmedUp.rounds());
+        json.put("notSteady", warmedUp.moving());
         return json;
     }
 

@@ -10,9 +10,11 @@ import java.util.TreeSet;
 /**
  * What all rounds of one scenario on one backend gave.
  *
+ * @param warmedUp what came before them
  * @param rounds by contender, in the order of the table
  */
-public record Result(String backend, String scenario, String description, Map<String, List<Figures>> rounds) {
+public record Result(
+        String backend, String scenario, String description, WarmedUp warmedUp, Map<String, List<Figures>> rounds) {
     /** In the order of the table. */
     public List<String> contenders() {
         return List.copyOf(rounds.keySet());

@@ -36,6 +36,7 @@ public final class Table {
             }
         }
         result.contenders().forEach(this::requests);
+        warmUp(result.warmedUp());
         return out.toString();
     }
 
@@ -68,6 +69,18 @@ public final class Table {
             out.append(requests.entrySet().stream()
                     .map(entry -> entry.getKey() + " " + number(entry.getValue()))
                     .collect(Collectors.joining(", ")));
+            out.append('\n');
+        }
+    }
+
+    private void warmUp(WarmedUp warmedUp) {
+        int rounds = warmedUp.length();
+        if (rounds > 0) {
+            out.append("  warmed up for ").append(rounds).append(rounds == 1 ? " round" : " rounds");
+            out.append(", by ").append(warmedUp.measure());
+            if (!warmedUp.moving().isEmpty()) {
+                out.append("; NOT STEADY: ").append(String.join(", ", warmedUp.moving()));
+            }
             out.append('\n');
         }
     }

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Four clients, each with one thread, that all want the same lock all the time. */
 final class Contended implements Scenario {
@@ -35,6 +36,11 @@ final class Contended implements Scenario {
     }
 
     @Override
+    public Optional<String> warmedUpBy() {
+        return Optional.of(Loop.CPU);
+    }
+
+    @Override
     public Figures run(Trial trial) throws Exception {
         Exclusion exclusion = trial.shared(LOCK);
         List<Loop> loops = new ArrayList<>();
@@ -44,7 +50,7 @@ final class Contended implements Scenario {
         Loop.Total total = Loop.run(trial, trial.effort().measured(), loops);
         Map<String, Double> values = Figures.inOrder();
         values.put("hand-offs/s", total.handOffsPerSecond());
-        values.put("CPU of a cycle, ms", total.cpuMillisOfACycle());
+        values.put(Loop.CPU, total.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", total.millisAt(99));
         return Figures.of(values);
     }

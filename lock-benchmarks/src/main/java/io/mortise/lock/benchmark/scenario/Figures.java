@@ -17,6 +17,19 @@ public record Figures(Map<String, Double> values, Map<String, Double> requests, 
         return new Figures(values, Map.of(), "");
     }
 
+    /**
+     * The figure of this name.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public double value(String measure) {
+        Double value = values.get(measure);
+        if (value == null) {
+            throw new IllegalArgumentException("no \"" + measure + "\" among " + values.keySet());
+        }
+        return value;
+    }
+
     /** For filling in order. */
     static Map<String, Double> inOrder() {
         return new LinkedHashMap<>();

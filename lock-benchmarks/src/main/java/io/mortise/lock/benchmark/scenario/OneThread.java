@@ -5,6 +5,7 @@ import io.mortise.lock.benchmark.backend.Session;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** One client, one thread, one lock that nobody else wants. */
 final class OneThread implements Scenario {
@@ -34,6 +35,11 @@ final class OneThread implements Scenario {
     }
 
     @Override
+    public Optional<String> warmedUpBy() {
+        return Optional.of(Loop.CPU);
+    }
+
+    @Override
     public Figures run(Trial trial) throws Exception {
         Session session = trial.open();
         Loop.Total awaited = loop(trial, session, true);
@@ -41,7 +47,7 @@ final class OneThread implements Scenario {
         Map<String, Double> values = Figures.inOrder();
         values.put("cycles/s", awaited.cyclesPerSecond());
         values.put("cycles/s, async release", async.cyclesPerSecond());
-        values.put("CPU of a cycle, ms", awaited.cpuMillisOfACycle());
+        values.put(Loop.CPU, awaited.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", awaited.millisAt(99));
         return Figures.of(values);
     }

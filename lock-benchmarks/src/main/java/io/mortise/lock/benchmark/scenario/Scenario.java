@@ -3,6 +3,7 @@ package io.mortise.lock.benchmark.scenario;
 
 import io.mortise.lock.benchmark.backend.Backend;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Something to measure. A new scenario is one class that implements this, and a line in {@link Scenarios}. */
 public interface Scenario {
@@ -20,6 +21,14 @@ public interface Scenario {
     /** Whether it can be measured there. */
     default boolean runsOn(Backend backend) {
         return backend.isRemote() || roundTrip().isZero();
+    }
+
+    /**
+     * The figure that the JIT compiler moves until it is done: contenders warm up until it stands still. Empty: what counts
+     * here is a number of requests, threads or round trips, which is the same in a cold JVM, so one round warms up.
+     */
+    default Optional<String> warmedUpBy() {
+        return Optional.empty();
     }
 
     /** Measures one contender for one round. Each round of each contender gives figures of the same names. */

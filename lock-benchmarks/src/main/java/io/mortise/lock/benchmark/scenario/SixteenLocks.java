@@ -5,6 +5,7 @@ import io.mortise.lock.benchmark.backend.Session;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** One client with sixteen threads, each on a lock of its own: what one connection carries. */
 final class SixteenLocks implements Scenario {
@@ -21,6 +22,11 @@ final class SixteenLocks implements Scenario {
     }
 
     @Override
+    public Optional<String> warmedUpBy() {
+        return Optional.of(Loop.CPU);
+    }
+
+    @Override
     public Figures run(Trial trial) throws Exception {
         Session session = trial.open();
         List<Loop> loops = new ArrayList<>();
@@ -31,7 +37,7 @@ final class SixteenLocks implements Scenario {
         Loop.Total total = Loop.run(trial, trial.effort().measured(), loops);
         Map<String, Double> values = Figures.inOrder();
         values.put("cycles/s", total.cyclesPerSecond());
-        values.put("CPU of a cycle, ms", total.cpuMillisOfACycle());
+        values.put(Loop.CPU, total.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", total.millisAt(99));
         return Figures.of(values);
     }

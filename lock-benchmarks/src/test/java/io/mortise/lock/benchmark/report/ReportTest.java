@@ -32,6 +32,8 @@ class ReportTest {
                 .contains("\"mortise\":\"1.2.3\"", "\"cores\":", "\"jdk\":\"", "\"os\":\"", "\"loadBefore\":")
                 .contains("\"settings\":{\"rounds\":3}")
                 .contains("\"mortise\":{\"median\":20000.0,\"rounds\":[30000.0,10000.0,20000.0]}")
+                .contains("\"warmUp\":{\"measure\":\"cycles/s\",\"rounds\":{", "\"peer\":[3.0,9.0]")
+                .contains("},\"notSteady\":[\"peer\"]}")
                 .contains("\"requestsPer\":\"cycle\"", "\"peer\":{\"create2\":2.5,\"delete\":1.0}")
                 .contains("\"goals\":[{\"scenario\":\"one-thread\",\"measure\":\"cycles/s\",\"against\":\"peer\","
                         + "\"atLeast\":1.35,\"value\":2.0,\"reached\":true}]");

@@ -32,6 +32,7 @@ class TableTest {
                   requests per cycle, mortise: create2 0.00, delete 1.00
                   requests per cycle, raw: create2 0.00, delete 1.00
                   requests per cycle, peer: create2 2.50, delete 1.00
+                  warmed up for 2 rounds, by cycles/s; NOT STEADY: peer
                 """);
         assertThat(table.lines()).allMatch(line -> line.length() <= 100);
     }

@@ -76,8 +76,13 @@ class MutantProofTest {
     private static void assertFailed(Mutant mutant, Trial trial) {
         assertThat(trial.failedFor(mutant.rule(), mutant.killer()))
                 .as(
-                        "%s SURVIVES %s: passed %s times, not verified %s times, failed otherwise with %s",
-                        mutant, mutant.killer(), trial.succeeded(), trial.aborted(), trial.failures())
+                        "%s SURVIVES %s in %s: passed %s times, not verified %s times, failed otherwise with %s",
+                        mutant,
+                        mutant.killer(),
+                        trial.took(),
+                        trial.succeeded(),
+                        trial.aborted(),
+                        trial.failures())
                 .isTrue();
     }
 

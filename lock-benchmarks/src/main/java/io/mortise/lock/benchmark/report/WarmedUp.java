@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.report;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How the contenders of one scenario warmed up.
+ *
+ * @param measure the figure that was to stand still; empty if none was
+ * @param rounds its values by contender, one a round
+ * @param moving contenders whose figure had not come to stand still
+ */
+public record WarmedUp(String measure, Map<String, List<Double>> rounds, List<String> moving) {
+    /** Where no figure is watched. */
+    public static final WarmedUp UNWATCHED = new WarmedUp("", Map.of(), List.of());
+
+    /** How many rounds each contender had. */
+    public int length() {
+        return rounds.values().stream().mapToInt(List::size).max().orElse(0);
+    }
+}

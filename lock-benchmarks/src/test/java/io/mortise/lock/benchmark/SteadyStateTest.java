@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SteadyStateTest {
+    private final SteadyState steady = new SteadyState(3, 0.1);
+
+    private static List<Double> series(String values) {
+        return Arrays.stream(values.split(" ")).map(Double::valueOf).toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            10 10 10 10 10 10      | true  | nothing moves
+            10 10 10 10 10         | false | one round too few to tell
+            30 20 10 10 10 10      | false | of the rounds before, most were still higher
+            30 20 15 10 10 10 10 10 | true  | only the last six count
+            10 10 10 9 9 9         | true  | down by just the tolerance
+            10 10 10 8.9 8.9 8.9   | false | down by more
+            8.9 8.9 8.9 10 10 10   | false | up is no different from down
+            10 40 10 10 10 1       | true  | one disturbed round of three does not count
+            10 10 10 40 40 10      | false | two do
+            10 9.6 9.2 8.8 8.5 8.1 | false | a steady fall is not a steady state
+            12 9 10 10 12 9        | true  | ups and downs around the same median
+            0 0 0 0 0 0            | true  | nothing is as much as nothing
+            0 0 0 1 1 1            | false | but less than something
+            """)
+    void standsStill(String values, boolean expected, String why) {
+        assertThat(steady.standsStill(series(values))).as(why).isEqualTo(expected);
+    }
+
+    @Test
+    void aJvmThatWarmsUpIsSteadyOnlyWhenItIsNearItsEnd() {
+        // Ten times the final cost at first, and half of what is too much is gone with every three rounds.
+        List<Double> series = new ArrayList<>();
+        while (!steady.standsStill(series)) {
+            series.add(1 + 9 * Math.pow(2, -series.size() / 3.0));
+        }
+        assertThat(series.get(series.size() - 1)).isBetween(1.0, 1.15);
+    }
+
+    @Test
+    void whatCannotBeComparedIsRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyState(0, 0.1));
+        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyState(3, 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyState(3, Double.NaN));
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+/** What can be seen without breaking anything. */
+interface HealthyContracts
+        extends ExclusionContract,
+                ReleaseContract,
+                WithdrawalContract,
+                WaitingContract,
+                NamesContract,
+                ClosingContract,
+                OperatorContract,
+                CapabilityContract,
+                CallContract,
+                ClaimsContract,
+                LeftoversContract,
+                TrustContract,
+                RequestsContract {}
