@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
 import io.lettuce.core.RedisException;
@@ -56,9 +57,8 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     }
 
     static ClusterLink open(RedisOptions options, RedisKeys keys, BackendContext context, Listener listener) {
-        OwnClient<RedisClusterClient> own = options.clusterUris().isEmpty()
-                ? null
-                : OwnClient.of(options.clusterUris(), options, context);
+        OwnClient<RedisClusterClient> own =
+                options.clusterUris().isEmpty() ? null : OwnClient.of(options.clusterUris(), options, context);
         ClusterLink link = new ClusterLink(options, keys, context, own, listener);
         try {
             FirstContact.await(link::connect, hub -> hub.closeAsync(), link.endpoints, context);
@@ -207,10 +207,10 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     private Future<?> end() {
         closed = true;
         topology.close();
-        StatefulRedisClusterPubSubConnection<String, String> open = hub;
-        if (own != null) {
-            return own.shutdown(CLOSE_LIMIT);
-        }
-        return open == null ? CompletableFuture.completedFuture(null) : open.closeAsync();
+        StatefulRedisClusterPubSubConnection<String, String> connected = hub;
+        CompletableFuture<Void> ended =
+                connected == null ? CompletableFuture.completedFuture(null) : connected.closeAsync();
+        // In this order: the client would end what the hub has ended once more, and complain.
+        return own == null ? ended : ended.handle((ok, failure) -> own).thenCompose(mine -> mine.shutdown(CLOSE_LIMIT));
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
@@ -14,8 +15,10 @@ import org.slf4j.LoggerFactory;
 final class ClusterTopology {
     private static final Logger log = LoggerFactory.getLogger(ClusterTopology.class);
 
-    /** Between two: each asks all nodes. */
-    private static final Duration PAUSE = Duration.ofMillis(300);
+    /** Between two, since each asks all nodes; longer and longer while a master is away. */
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
+
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final Set<String> POINTS_TO_A_CHANGE =
             Set.of("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN");
@@ -30,6 +33,9 @@ final class ClusterTopology {
 
     @GuardedBy("this")
     private boolean wanted;
+
+    @GuardedBy("this")
+    private Duration pause = SHORTEST_PAUSE;
 
     private volatile boolean closed;
 
@@ -72,22 +78,29 @@ final class ClusterTopology {
                     log.debug("event=topology-unknown cause=\"{}\"", failure.toString());
                 }
                 refreshed.run();
-                clock.schedule(PAUSE, this::next);
+                rest();
             });
         } catch (RuntimeException e) { // closed under our feet
             log.debug("event=topology-unknown cause=\"{}\"", e.toString());
-            clock.schedule(PAUSE, this::next);
+            rest();
         }
+    }
+
+    private synchronized void rest() {
+        clock.schedule(pause, this::next);
     }
 
     /** What came in the pause is asked for now. */
     private void next() {
-        boolean rest = closed || whole.getAsBoolean();
+        boolean settled = closed || whole.getAsBoolean();
         synchronized (this) {
-            if (closed || (rest && !wanted)) {
+            if (closed || (settled && !wanted)) {
                 underWay = false;
+                pause = SHORTEST_PAUSE;
                 return;
             }
+            Duration longer = pause.multipliedBy(3).dividedBy(2);
+            pause = settled ? SHORTEST_PAUSE : longer.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : longer;
         }
         ask();
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -100,9 +101,7 @@ final class OwnClient<C extends AbstractRedisClient> {
     CompletableFuture<?> shutdown(Duration limit) {
         return client.shutdownAsync(0, limit.toMillis(), TimeUnit.MILLISECONDS).thenCompose(ok -> {
             CompletableFuture<Boolean> ended = new CompletableFuture<>();
-            resources
-                    .shutdown(0, limit.toMillis(), TimeUnit.MILLISECONDS)
-                    .addListener(done -> ended.complete(true));
+            resources.shutdown(0, limit.toMillis(), TimeUnit.MILLISECONDS).addListener(done -> ended.complete(true));
             return ended;
         });
     }

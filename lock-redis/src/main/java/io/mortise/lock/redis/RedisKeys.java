@@ -65,7 +65,8 @@ final class RedisKeys {
         String escaped = name.escaped();
         int bucket = clustered ? bucket(escaped) : 0;
         String start = clustered ? prefix + tag(bucket) : prefix;
-        return new OfLock(start + escaped, start + COUNTER, start + QUEUE + escaped, start + ENTRIES + escaped, slots[bucket]);
+        return new OfLock(
+                start + escaped, start + COUNTER, start + QUEUE + escaped, start + ENTRIES + escaped, slots[bucket]);
     }
 
     /** Of a name that holds no braces, what {@code CLUSTER KEYSLOT} says, modulo 64. */

@@ -91,12 +91,12 @@ public final class RedisOptions {
         List<RedisURI> own = new ArrayList<>();
         for (RedisURI uri : uris) {
             if (uri.getHost() == null || !uri.getSentinels().isEmpty() || uri.getDatabase() != 0) {
-                throw new IllegalArgumentException("uris must each name a host and port, and database 0: clusters have no other");
+                throw new IllegalArgumentException(
+                        "uris must each name a host and port, and database 0: clusters have no other");
             }
             own.add(new OwnUri(uri));
         }
-        return new RedisOptions(
-                new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
+        return new RedisOptions(new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
     }
 
     /**

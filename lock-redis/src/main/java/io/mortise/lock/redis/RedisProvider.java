@@ -31,7 +31,14 @@ public final class RedisProvider implements LockProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("redis", "rediss", "redis-socket", "redis-sentinel", "rediss-sentinel", "redis-cluster", "rediss-cluster");
+        return Set.of(
+                "redis",
+                "rediss",
+                "redis-socket",
+                "redis-sentinel",
+                "rediss-sentinel",
+                "redis-cluster",
+                "rediss-cluster");
     }
 
     @Override
