@@ -69,7 +69,7 @@ final class RedisKeys {
                 start + escaped, start + COUNTER, start + QUEUE + escaped, start + ENTRIES + escaped, slots[bucket]);
     }
 
-    /** Of a name that holds no braces, what {@code CLUSTER KEYSLOT} says, modulo 64. */
+    /** What {@code CLUSTER KEYSLOT} says of the escaped name, which has no braces, modulo 64. */
     private static int bucket(String escaped) {
         return CRC16.crc16(escaped.getBytes(StandardCharsets.US_ASCII)) % BUCKETS;
     }

@@ -36,6 +36,8 @@ final class RedisNode {
     private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
     private static final AtomicInteger EPOCHS = new AtomicInteger();
 
+    private static final CompletionStage<String> NO_CLUSTER = CompletableFuture.completedFuture("");
+
     private final String id;
     private final String endpoints;
     private final CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
@@ -115,7 +117,7 @@ final class RedisNode {
         this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
     }
 
-    /** Listens to the channel, and asks for the time and the server's version; fails within a request timeout. */
+    /** Listens to the channel, and asks for the time, and in a cluster for the version; fails within a request timeout. */
     CompletionStage<?> start(String ownChannel) {
         channel = ownChannel;
         CompletionStage<Object> started = connecting.thenCompose(made -> {
@@ -128,7 +130,9 @@ final class RedisNode {
                 long sent = context.clock().nanoTime();
                 return commands.time()
                         .thenAccept(now -> time.heard(sent, micros(now)))
-                        .thenCompose(ok -> commands.info("server"))
+                        .thenCompose(ok -> id.isEmpty()
+                                ? NO_CLUSTER
+                                : commands.info("server").exceptionally(forbidden -> ""))
                         .thenApply(info -> sharded = version(info) >= 7);
             });
         });

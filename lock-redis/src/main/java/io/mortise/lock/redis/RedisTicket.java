@@ -14,12 +14,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One contender: an entry in the lock's queue in Redis. Whoever releases hands the lock on to the first entry, and publishes
  * that to the client that waits there. The core does not overlap calls; answers and messages come on the I/O thread.
  */
 final class RedisTicket implements Ticket {
+    private static final Logger log = LoggerFactory.getLogger(RedisTicket.class);
+
     /** How often a waiter asks at least, in case a message was lost; also how it notices that a holder died. */
     static final Duration FALLBACK = Duration.ofSeconds(5);
 
@@ -38,8 +42,9 @@ final class RedisTicket implements Ticket {
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile @Nullable Standing standing;
     private volatile @Nullable Pushed pushed;
-    private volatile boolean sent;
+    private volatile boolean leaves; // something may be in the store
     private volatile boolean granted;
+    private volatile boolean abandoned;
     private volatile @Nullable RedisNode asked;
 
     /** The server answered "busy": when that was asked on our clock, and when it was answered on the server's. */
@@ -88,8 +93,8 @@ final class RedisTicket implements Ticket {
                 || message.epoch != node().epoch()) {
             return null;
         }
-        long granted = ServerTime.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
-        long from = granted - message.arrivedNanos < 0 ? granted : message.arrivedNanos;
+        long handedOn = ServerTime.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
+        long from = handedOn - message.arrivedNanos < 0 ? handedOn : message.arrivedNanos;
         long validUntil = LockClock.deadline(from, request.leaseDuration());
         long left = validUntil - context.clock().nanoTime();
         return left < request.leaseDuration().toNanos() / 2 ? null : grant(message.grant.token(), validUntil);
@@ -124,7 +129,7 @@ final class RedisTicket implements Ticket {
             request.mayWait() ? backend.link().listen(node, keys) : "",
             String.valueOf(PLACE_STANDS.toMillis())
         };
-        sent = true;
+        leaves = true;
         node.run(Script.ACQUIRE, keys.all(), args, new RedisNode.Reply() {
             @Override
             public void answered(List<Object> values) {
@@ -159,6 +164,7 @@ final class RedisTicket implements Ticket {
             }
             case "busy" -> {
                 standing = new Standing(node.epoch(), sentNanos, serverMicros);
+                leaves = request.mayWait() || unanswered.any();
                 answer.complete(new Attempt.Waiting(untilNext((Long) values.get(1))));
             }
             default -> {
@@ -194,7 +200,7 @@ final class RedisTicket implements Ticket {
     /** The lock was handed on to us. On the I/O thread. */
     void pushed(GrantMessage.Granted grant, int epoch) {
         pushed = new Pushed(grant, epoch, context.clock().nanoTime());
-        waiter.wake();
+        wake();
     }
 
     /** Whether it waits for a message from there. */
@@ -209,12 +215,24 @@ final class RedisTicket implements Ticket {
 
     /** It may be our turn, or a message may have been lost. */
     void wake() {
-        waiter.wake();
+        if (abandoned) {
+            withdrawUnasked();
+        } else {
+            waiter.wake();
+        }
+    }
+
+    /** Nobody waits for it any more, but it still stood in line when the server was back: the next one is served. */
+    private void withdrawUnasked() {
+        release(
+                (was, settled) -> backend.mailbox().remove(request.attemptId()),
+                failure ->
+                        log.debug("event=place-left lock=\"{}\"", request.name().escaped(), failure));
     }
 
     @Override
     public CompletionStage<Boolean> end() {
-        if (!sent) {
+        if (!leaves) {
             return CompletableFuture.completedFuture(false);
         }
         CompletableFuture<Boolean> done = new CompletableFuture<>();
@@ -289,10 +307,11 @@ final class RedisTicket implements Ticket {
         }
     }
 
-    /** Its entry and its grant go by themselves, within one lease. */
+    /** Its grant goes by itself, and so does its place; until then a message for it is answered by its withdrawal. */
     @Override
     public void abandon() {
-        backend.mailbox().remove(request.attemptId());
+        abandoned = true;
+        context.clock().schedule(PLACE_STANDS, () -> backend.mailbox().remove(request.attemptId()));
     }
 
     private RedisNode node() {

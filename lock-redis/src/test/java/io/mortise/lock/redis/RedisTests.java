@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,13 @@ final class RedisTests {
                 ids.add(matcher.group(1));
             }
             return ids;
+        }
+    }
+
+    /** How many connections there are, with the one that asks. */
+    static long connections(RedisTestServer server) {
+        try (BareRedis redis = server.connect()) {
+            return Long.parseLong(Objects.requireNonNull(redis.info("clients").get("connected_clients")));
         }
     }
 

@@ -13,7 +13,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Freeze implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Freeze.class);
-    private static final String STOP_UNTIL_END_OF_INPUT = "kill -STOP \"$0\" && { read -r _; kill -CONT \"$0\"; }";
+    // Signals for all of a terminal's or a build's processes do not end it early.
+    private static final String STOP_UNTIL_END_OF_INPUT =
+            "trap '' HUP INT QUIT TERM; kill -STOP \"$0\" && { read -r _; kill -CONT \"$0\"; }";
 
     private final Process frozen;
     private final Process guard;

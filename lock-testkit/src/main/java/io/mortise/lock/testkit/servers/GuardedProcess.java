@@ -13,11 +13,11 @@ final class GuardedProcess extends ChildProcess {
     /**
      * The shell becomes the program, so their process id is one, and leaves a child behind. That one reads the pipe from this
      * JVM until its end: this JVM is gone, or the program has ended and its data stays for its next life. Through descriptor 3,
-     * as a background job's input is /dev/null.
+     * as a background job's input is /dev/null. Signals for all of a terminal's or a build's processes do not end it early.
      */
     private static final String GUARD = """
             exec 3<&0
-            { read -r _ <&3; kill -KILL $$ && rm -rf -- "$0"; } >/dev/null 2>&1 &
+            { trap '' HUP INT QUIT TERM; read -r _ <&3; kill -KILL $$ && rm -rf -- "$0"; } >/dev/null 2>&1 &
             exec "$@" </dev/null 3<&-
             """;
 

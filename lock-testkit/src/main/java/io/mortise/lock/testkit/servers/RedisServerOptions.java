@@ -13,7 +13,8 @@ import java.util.Optional;
  * @param password what a client must give, of the default user
  * @param unixSocket whether it listens on a Unix socket as well
  * @param tls whether it listens on a port with TLS as well
- * @param arguments more of its command line, such as {@code --maxmemory-policy}, {@code allkeys-lru}
+ * @param arguments more of its command line, such as {@code --maxmemory-policy}, {@code allkeys-lru}; not about its log, which
+ *     says when it serves
  */
 public record RedisServerOptions(
         boolean keepsData, Optional<String> password, boolean unixSocket, boolean tls, List<String> arguments) {
@@ -58,11 +59,9 @@ public record RedisServerOptions(
         return withArguments(more.toArray(String[]::new));
     }
 
-    /** The same as a replica of the server on that port of 127.0.0.1, which must have the same password or none. */
+    /** The same as a replica of the server on that port of 127.0.0.1, which must have the same password. */
     public RedisServerOptions withReplicaOf(int port) {
-        RedisServerOptions replica = withArguments("--replicaof", "127.0.0.1", Integer.toString(port));
-        return password.map(secret -> replica.withArguments("--masterauth", secret))
-                .orElse(replica);
+        return withArguments("--replicaof", "127.0.0.1", Integer.toString(port));
     }
 
     /** The same with more arguments at the end of its command line. */

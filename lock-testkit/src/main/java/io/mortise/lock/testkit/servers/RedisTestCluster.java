@@ -57,7 +57,6 @@ public final class RedisTestCluster implements AutoCloseable {
         arguments.addAll(List.of("--cluster-node-timeout", "2000"));
         // However old its data are: tests are to see what that loses, not to wait for nothing.
         arguments.addAll(List.of("--cluster-replica-validity-factor", "0"));
-        options.password().ifPresent(password -> arguments.addAll(List.of("--masterauth", password)));
         // Last, so that they win.
         arguments.addAll(options.arguments());
         return new RedisServerOptions(

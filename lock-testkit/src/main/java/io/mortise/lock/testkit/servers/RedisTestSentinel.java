@@ -60,11 +60,7 @@ public final class RedisTestSentinel implements AutoCloseable {
 
     private void startNodes(RedisServerOptions options, int replicas) {
         RedisServerOptions announced = options.withArguments("--replica-announce-ip", "127.0.0.1");
-        // The master will be a replica one day.
-        RedisServerOptions asMaster = options.password()
-                .map(password -> announced.withArguments("--masterauth", password))
-                .orElse(announced);
-        RedisTestServer master = RedisTestServer.start(asMaster);
+        RedisTestServer master = RedisTestServer.start(announced);
         nodes.add(master);
         for (int i = 0; i < replicas; i++) {
             nodes.add(RedisTestServer.start(announced.withReplicaOf(master.port())));
@@ -137,8 +133,8 @@ public final class RedisTestSentinel implements AutoCloseable {
     }
 
     /**
-     * Kills the master and waits until the sentinels have made a replica the master; takes a few seconds. The old one, when it
-     * is restarted, becomes a replica of the new one within seconds.
+     * Kills the master and waits until the sentinels have made a replica the master; takes about two seconds. The old one, when
+     * it is restarted, becomes a replica of the new one within seconds. Before the next failover, {@link #awaitWatched()}.
      *
      * @return the new master
      */

@@ -162,23 +162,28 @@ public final class RedisTestServer implements AutoCloseable {
                         : List.of("--appendonly", "no"));
         // A master would wait five seconds for more replicas to come.
         command.addAll(List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"));
-        options.password().ifPresent(secret -> command.addAll(List.of("--requirepass", secret)));
+        // Its own, and what it gives its master if it is a replica one day.
+        options.password()
+                .ifPresent(secret -> command.addAll(List.of("--requirepass", secret, "--masterauth", secret)));
         if (options.unixSocket()) {
             command.addAll(List.of("--unixsocket", unixSocket().toString()));
         }
         if (options.tls()) {
-            TestCertificate.create(dir.path());
-            command.addAll(List.of("--tls-port", Integer.toString(tlsPort), "--tls-auth-clients", "no"));
-            command.addAll(List.of(
-                    "--tls-cert-file", TestCertificate.certificate(dir.path()).toString()));
-            command.addAll(
-                    List.of("--tls-key-file", TestCertificate.key(dir.path()).toString()));
-            command.addAll(List.of(
-                    "--tls-ca-cert-file",
-                    TestCertificate.certificate(dir.path()).toString()));
+            command.addAll(tlsArguments());
         }
         command.addAll(options.arguments());
         return command;
+    }
+
+    private List<String> tlsArguments() {
+        TestCertificate.create(dir.path());
+        String certificate = TestCertificate.certificate(dir.path()).toString();
+        String key = TestCertificate.key(dir.path()).toString();
+        List<String> arguments = new ArrayList<>(List.of("--tls-port", Integer.toString(tlsPort)));
+        arguments.addAll(List.of("--tls-cert-file", certificate, "--tls-key-file", key));
+        // It asks its clients for no certificate, and yet wants to know whom it would trust.
+        arguments.addAll(List.of("--tls-auth-clients", "no", "--tls-ca-cert-file", certificate));
+        return arguments;
     }
 
     private String url(String scheme, int onPort) {

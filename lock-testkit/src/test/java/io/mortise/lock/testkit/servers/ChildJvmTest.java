@@ -125,6 +125,13 @@ class ChildJvmTest {
             ProcessHandle child =
                     ProcessHandle.of(Long.parseLong(line.substring(7))).orElseThrow();
             assertThat(ProcessState.isStopped(child.pid())).isTrue();
+            // As when a whole group of processes is told to end: the guard stays.
+            List<ProcessHandle> guards = ProcessHandle.of(parent.pid())
+                    .orElseThrow()
+                    .children()
+                    .filter(other -> !other.equals(child))
+                    .toList();
+            assertThat(guards).hasSize(1).allMatch(ProcessHandle::destroy);
             parent.kill();
             Await.until("the child is gone", LIMIT, () -> !child.isAlive());
         }

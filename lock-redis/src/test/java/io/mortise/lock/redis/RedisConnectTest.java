@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.ProtocolVersion;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** All ways to reach a server, and those that are refused. */
+class RedisConnectTest {
+    private static final String SECRET = "s3cr3t";
+
+    /** What a user of locks needs, and no more. */
+    private static final String[] LEAST = {
+        "on",
+        ">" + SECRET,
+        "~lock:*",
+        "&lock:*",
+        "-@all",
+        "+hello",
+        "+subscribe",
+        "+publish",
+        "+evalsha",
+        "+eval",
+        "+time",
+        "+exists",
+        "+get",
+        "+getset",
+        "+getrange",
+        "+set",
+        "+del",
+        "+pexpire",
+        "+pttl",
+        "+zadd",
+        "+zrem",
+        "+zrange",
+        "+zscore",
+        "+hset",
+        "+hget",
+        "+hdel"
+    };
+
+    private static RedisTestServer server;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisTestServer.start(RedisServerOptions.defaults()
+                .withPassword(SECRET)
+                .withTls()
+                .withUnixSocket()
+                .withUser("locks", LEAST)
+                .withUser("mute", "on", ">" + SECRET, "~*", "+@all", "resetchannels")
+                .withArguments("--maxmemory-policy", "allkeys-lru"));
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    /** A holder, a waiter behind it, and nothing left. */
+    private static void works(String url) throws Exception {
+        try (LockClient one = Locks.connect(url);
+                LockClient two = Locks.connect(url)) {
+            works(one, two);
+        }
+    }
+
+    private static void works(LockClient one, LockClient two) throws Exception {
+        Lease held = one.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(1)))
+                .acquire();
+        CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
+        Await.until("renewed beyond its first second", RedisTests.SOON, () -> {
+            assertThat(held.isHeld()).isTrue();
+            return waiting.isDone() || held.remaining().toMillis() < 700;
+        });
+        held.release();
+        Lease next = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        next.close();
+        try (Lease again = one.named("x").tryAcquire().orElseThrow()) {
+            assertThat(two.named("x").tryAcquire()).isEmpty();
+            assertThat(again.isHeld()).isTrue();
+        }
+    }
+
+    private String address() {
+        return "127.0.0.1:" + server.port();
+    }
+
+    @Test
+    void byPasswordOfTheDefaultUser() throws Exception {
+        works("redis://:" + SECRET + "@" + address());
+    }
+
+    @Test
+    void S19_byAUserThatMayDoNoMoreThanItMust() throws Exception {
+        works("redis://locks:" + SECRET + "@" + address());
+    }
+
+    @Test
+    void byTls() throws Exception {
+        works(server.tlsUrl() + "?trustedCertificates=" + server.certificate());
+        works(server.tlsUrl() + "?verifyPeer=none");
+    }
+
+    @Test
+    void S15_aCertificateThatIsNotTrustedIsRefusedAtOnce() {
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> Locks.connect(server.tlsUrl()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("TLS")
+                .hasMessageNotContaining(SECRET);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void byUnixSocket() throws Exception {
+        works("redis-socket://:" + SECRET + "@" + server.unixSocket());
+    }
+
+    @Test
+    void databasesAndPrefixesAreSeparateNamespaces() throws Exception {
+        String url = "redis://:" + SECRET + "@" + address();
+        try (LockClient zero = Locks.connect(url);
+                LockClient three = Locks.connect(url + "/3");
+                LockClient prefixed = Locks.connect(url + "?db=3&prefix=app:");
+                Lease first = zero.named("x").acquire();
+                Lease second = three.named("x").tryAcquire().orElseThrow();
+                Lease third = prefixed.named("x").tryAcquire().orElseThrow();
+                BareRedis redis = server.connect()) {
+            redis.call("SELECT", "3");
+            assertThat(RedisTests.keys(redis, "*")).containsExactly("app:%token", "app:x", "lock:%token", "lock:x");
+            assertThat(List.of(first, second, third)).allMatch(Lease::isHeld);
+        }
+    }
+
+    @Test
+    void S15_wrongCredentialsAndDatabasesAreRefusedAtOnceAndNotPrinted() {
+        for (String url : List.of(
+                "redis://" + address(),
+                "redis://:wrong-" + SECRET + "@" + address(),
+                "redis://nobody:" + SECRET + "@" + address(),
+                "redis://mute:" + SECRET + "@" + address(),
+                "redis://:" + SECRET + "@" + address() + "/99")) {
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> Locks.connect(url))
+                    .as(url)
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining(address())
+                    .hasMessageNotContaining(SECRET);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void S15_nobodyThereIsSaidAfterTheConnectTimeout() throws Exception {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            port = socket.getLocalPort();
+        }
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> Locks.connect(
+                        "redis://127.0.0.1:" + port, ClientOptions.defaults().connectTimeout(Duration.ofMillis(600))))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("127.0.0.1:" + port);
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .isBetween(Duration.ofMillis(300), Duration.ofSeconds(5));
+    }
+
+    @Test
+    void S15_aServerThatDoesNotAnswerIsSaidAfterTheConnectTimeout() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0)) {
+            assertThatThrownBy(() -> Locks.connect(
+                            "redis://127.0.0.1:" + silent.getLocalPort(),
+                            ClientOptions.defaults().connectTimeout(Duration.ofMillis(600))))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("127.0.0.1:" + silent.getLocalPort());
+        }
+    }
+
+    @Test
+    void aBorrowedClientIsUsedAndLeftOpen() throws Exception {
+        RedisClient application = RedisClient.create(server.url());
+        try {
+            try (LockClient one = RedisLocks.connect(RedisOptions.using(application));
+                    LockClient two = RedisLocks.connect(RedisOptions.using(application))) {
+                works(one, two);
+            }
+            assertThat(application.connect().sync().ping()).isEqualTo("PONG");
+            assertThat(RedisTests.connections(server))
+                    .as("the one just opened, and ours")
+                    .isEqualTo(2);
+        } finally {
+            application.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void aBorrowedClientWithRejectingOptionsWorksToo() throws Exception {
+        RedisClient application = RedisClient.create(server.url());
+        application.setOptions(io.lettuce.core.ClientOptions.builder()
+                .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+                .build());
+        try (LockClient one = RedisLocks.connect(RedisOptions.using(application));
+                LockClient two = RedisLocks.connect(RedisOptions.using(application))) {
+            works(one, two);
+        } finally {
+            application.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void aBorrowedClientThatPinsTheOldProtocolIsRefused() {
+        RedisClient application = RedisClient.create(server.url());
+        application.setOptions(io.lettuce.core.ClientOptions.builder()
+                .protocolVersion(ProtocolVersion.RESP2)
+                .build());
+        try {
+            assertThatThrownBy(() -> RedisLocks.connect(RedisOptions.using(application)))
+                    .isInstanceOf(LockConfigurationException.class)
+                    .hasMessageContaining("RESP3");
+        } finally {
+            application.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void theDiagnosisNamesEvictionAndMissingPersistence() throws Exception {
+        try (LockClient client = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())))) {
+            List<LockAdmin.Finding> findings = client.admin()
+                    .orElseThrow()
+                    .diagnose()
+                    .toCompletableFuture()
+                    .get(10, TimeUnit.SECONDS);
+            assertThat(findings)
+                    .extracting(LockAdmin.Finding::what)
+                    .anyMatch(what -> what.contains("allkeys-lru"))
+                    .anyMatch(what -> what.contains("append-only"));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What only Redis can do to its clients. */
+class RedisFaultsTest {
+    private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofMillis(400));
+
+    private RedisTestServer server;
+    private BareRedis redis;
+
+    @BeforeEach
+    void startServer() {
+        server = RedisTestServer.start();
+        redis = server.connect();
+    }
+
+    @AfterEach
+    void stopServer() {
+        redis.close();
+        server.close();
+    }
+
+    private LockClient client() {
+        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())));
+    }
+
+    @Test
+    void aServerThatForgetsTheScriptsIsToldThemAgain() throws Exception {
+        try (LockClient client = client()) {
+            client.named("x").acquire().close();
+            redis.call("SCRIPT", "FLUSH");
+            try (Lease lease = client.named("x").acquire()) {
+                assertThat(lease.isHeld()).isTrue();
+                redis.call("SCRIPT", "FLUSH");
+            }
+            assertThat(redis.call("EXISTS", "lock:x")).isEqualTo(0L);
+        }
+    }
+
+    @Test
+    void S03_tokensRiseOverLossOfAllDataAndARestartWithoutAny() throws Exception {
+        try (LockClient client = client()) {
+            Lease first = client.named("x").acquire();
+            redis.call("FLUSHALL");
+            Lease second = client.named("x").acquire();
+            assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());
+            server.restart();
+            Lease third = client.named("x").tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+            assertThat(third.fencingToken()).isGreaterThan(second.fencingToken());
+            assertThat(first.release()).isEqualTo(ReleaseOutcome.LOST);
+            third.close();
+        }
+    }
+
+    @Test
+    void S08_anAcquireThatArrivesAfterItWasGivenUpIsNotExecuted() throws Exception {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+                LockClient client = RedisLocks.connect(
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port())), IMPATIENT)) {
+            client.named("x").acquire().close();
+            line.blackHole();
+            assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
+            long until = System.nanoTime() + 3 * IMPATIENT.requestTimeout().toNanos();
+            Await.until("it is too late", RedisTests.SOON, () -> System.nanoTime() - until > 0);
+            List<String> ran = redis.monitor(() -> {
+                line.heal(); // delivers what was sent
+                Await.until("the line works again", RedisTests.SOON, () -> {
+                    try (Lease lease = client.named("y").tryAcquire().orElseThrow()) {
+                        return lease.isHeld();
+                    } catch (BackendUnavailableException e) {
+                        return false;
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+            });
+            assertThat(ran)
+                    .as("it arrived")
+                    .anyMatch(command -> command.contains("\"lock:x\"") && command.contains("EVALSHA"));
+            assertThat(ran)
+                    .as("and did nothing")
+                    .noneMatch(command -> command.contains("lua]")
+                            && command.contains("\"lock:x\"")
+                            && command.toLowerCase(Locale.ROOT).contains("\"set\""));
+        }
+    }
+
+    @Test
+    void S15_aConnectionThatFellSilentIsLeftForANewOne() throws Exception {
+        try (Relay relay = new Relay(server.port());
+                LockClient client = RedisLocks.connect(
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), IMPATIENT)) {
+            Lease lease = client.named("x").acquire();
+            relay.silence();
+            Duration enough = IMPATIENT.requestTimeout().plusSeconds(3);
+            try (Lease other = client.named("y").tryAcquire(enough).orElseThrow()) {
+                assertThat(other.isHeld()).isTrue();
+                assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            }
+        }
+    }
+
+    @Test
+    void S08_anAcquireThatIsExecutedAfterItsReleaseIsUndone() throws Exception {
+        try (Relay relay = new Relay(server.port());
+                LockClient client =
+                        RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())))) {
+            client.named("x").acquire().close();
+            relay.silence();
+            CompletableFuture<Lease> acquiring = client.named("x").acquireAsync();
+            Await.until("it was sent", RedisTests.SOON, () -> relay.held() > 0);
+            acquiring.cancel(true);
+            relay.cutClients(); // the withdrawal goes over a new connection, and the acquire is still on its way
+            try (Lease other =
+                    client.named("y").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
+                assertThat(other.isHeld()).isTrue();
+                long before = redis.commandCalls().getOrDefault("set", 0L);
+                relay.deliver();
+                Await.until(
+                        "it has made a grant",
+                        RedisTests.SOON,
+                        () -> redis.commandCalls().getOrDefault("set", 0L) > before);
+                Await.until(
+                        "undone", Duration.ofSeconds(3), () -> Long.valueOf(0).equals(redis.call("EXISTS", "lock:x")));
+            }
+        }
+    }
+
+    @Test
+    void S15_aSilentServerIsLeftAndFoundAgain() throws Exception {
+        try (LockClient client = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), IMPATIENT)) {
+            Lease lease = client.named("x").acquire();
+            server.pause();
+            assertThatThrownBy(() -> client.named("y").tryAcquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("127.0.0.1:" + server.port());
+            server.resume();
+            assertThat(client.named("z").tryAcquire(Duration.ofSeconds(10))).hasValueSatisfying(Lease::close);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            Await.until(
+                    "nothing is left",
+                    RedisTests.SOON,
+                    () -> RedisTests.keys(redis, "*").equals(List.of("lock:%token")));
+        }
+    }
+}

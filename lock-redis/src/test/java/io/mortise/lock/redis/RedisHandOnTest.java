@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A lock that is handed on to a waiter whose line is slow, silent or cut. */
+class RedisHandOnTest {
+    private static final LockOptions SHORT = LockOptions.defaults().leaseDuration(Duration.ofSeconds(2));
+
+    private static RedisTestServer server;
+    private static BareRedis redis;
+    private TcpProxy line;
+    private LockClient near;
+    private LockClient far;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisTestServer.start();
+        redis = server.connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        line = TcpProxy.to("127.0.0.1", server.port());
+        near = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())));
+        far = RedisLocks.connect(
+                RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port())), ClientOptions.defaults());
+    }
+
+    @AfterEach
+    void close() {
+        line.heal();
+        far.close();
+        near.close();
+        line.close();
+        assertThat(RedisTests.keys(redis, "*")).isSubsetOf("lock:%token");
+    }
+
+    private CompletableFuture<Lease> waiting(LockClient client) {
+        long before = RedisTests.waiters(redis, "x");
+        CompletableFuture<Lease> lease = client.named("x", SHORT).acquireAsync();
+        Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
+        return lease;
+    }
+
+    private static long left() {
+        return (Long) Objects.requireNonNull(redis.call("PTTL", "lock:x"));
+    }
+
+    private static void assertNotBelievedTooLong(Lease lease) {
+        long start = System.nanoTime();
+        long remaining = lease.remaining().toMillis();
+        long left = left();
+        long took = (System.nanoTime() - start) / 1_000_000 + 1;
+        assertThat(remaining).as("ms believed, against what the server has").isLessThanOrEqualTo(left + took);
+        assertThat(remaining).as("and not thrown away").isGreaterThan(left - 500);
+    }
+
+    @Test
+    void S02_aGrantThatWasPushedOverASlowLineIsNotBelievedTooLong() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Lease held = near.named("x", SHORT).acquire();
+            line.delay(Duration.ofMillis(1));
+            CompletableFuture<Lease> waiting = waiting(far);
+            Await.until("the answer is back", RedisTests.SOON, () -> line.heldBytes() == 0);
+            line.delay(Duration.ofMillis(150)); // ten times the margin of such a lease
+            redis.resetCommandCalls();
+            held.release();
+            Lease next = waiting.get(10, TimeUnit.SECONDS);
+            assertNotBelievedTooLong(next);
+            assertThat(RedisTests.requestsButRenewals(redis))
+                    .as("handed over without asking")
+                    .isEqualTo(1);
+            line.delay(Duration.ZERO);
+            next.close();
+        }
+    }
+
+    @Test
+    void S02_aMessageOlderThanHalfTheLeaseIsOnlyAHint() throws Exception {
+        Lease held = near.named("x", SHORT).acquire();
+        CompletableFuture<Lease> waiting = waiting(far);
+        line.blackHole();
+        held.release();
+        Await.until("more than half of it is over", RedisTests.SOON, () -> left() < 900);
+        line.heal();
+        Lease next = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(next.isHeld()).isTrue();
+        assertNotBelievedTooLong(next);
+        assertThat(left()).as("it asked, and that renews").isGreaterThan(1_000);
+        next.close();
+    }
+
+    @Test
+    void S01_aMessageAboutAGrantThatIsOverGrantsNothing() throws Exception {
+        Lease held = near.named("x", SHORT).acquire();
+        CompletableFuture<Lease> waiting = waiting(far);
+        line.blackHole();
+        held.release();
+        Lease thief = near.named("x", SHORT).acquire(); // when the time of the silent one is over
+        line.heal();
+        Await.until("it has asked again", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        assertThat(waiting).isNotDone();
+        assertThat(thief.isHeld()).isTrue();
+        thief.release();
+        Lease next = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(next.fencingToken()).isGreaterThan(thief.fencingToken());
+        next.close();
+    }
+
+    @Test
+    void S11_aMessageThatWasLostWithItsConnectionIsMadeUpForAtTheNextOne() throws Exception {
+        Lease held = near.named("x").acquire();
+        CompletableFuture<Lease> waiting = waiting(far);
+        line.withholdReplies();
+        held.release();
+        Await.until("it was told", RedisTests.SOON, () -> line.heldBytes() > 0);
+        long start = System.nanoTime();
+        line.cut();
+        line.heal();
+        Lease next = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .as("not by the fallback timer")
+                .isLessThan(Duration.ofSeconds(3));
+        next.close();
+    }
+
+    /** The withdrawal is given up after a lease; the place in line would stand for much longer. */
+    @Test
+    void S10_aPlaceThatCouldNotBeWithdrawnIsAsSoonAsTheServerIsBack() throws Exception {
+        Lease held = near.named("x").acquire();
+        CompletableFuture<Lease> waiting = far.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(1)))
+                .acquireAsync();
+        Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        line.cut();
+        long start = System.nanoTime();
+        waiting.cancel(true);
+        Await.until("two leases are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_500_000_000L);
+        assertThat(RedisTests.waiters(redis, "x")).isEqualTo(1);
+        line.heal();
+        Await.until("it is withdrawn", Duration.ofSeconds(5), () -> RedisTests.waiters(redis, "x") == 0);
+        held.close();
+    }
+
+    @Test
+    void S10_whoGivesUpWhileTheMessageIsOnItsWayHandsOn() throws Exception {
+        Lease held = near.named("x").acquire();
+        CompletableFuture<Lease> first = waiting(far);
+        CompletableFuture<Lease> second = waiting(near);
+        line.withholdReplies();
+        held.release();
+        Await.until("it was told", RedisTests.SOON, () -> line.heldBytes() > 0);
+        first.cancel(true);
+        Lease next = second.get(10, TimeUnit.SECONDS);
+        line.heal();
+        assertThat(next.isHeld()).isTrue();
+        assertThat(near.named("x").tryAcquire()).isEmpty();
+        next.close();
+    }
+}

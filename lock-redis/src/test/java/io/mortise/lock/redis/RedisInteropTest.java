@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Others who follow the documented pattern on the same key: SET NX PX, and a script that compares and deletes. */
+class RedisInteropTest {
+    private static final String COMPARE_AND_DELETE =
+            "if redis.call(\"get\",KEYS[1]) == ARGV[1] then return redis.call(\"del\",KEYS[1]) else return 0 end";
+
+    private static RedisTestServer server;
+    private static BareRedis redis;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisTestServer.start();
+        redis = server.connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+        server.close();
+    }
+
+    private static LockClient client() {
+        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())));
+    }
+
+    private static boolean take(String value, long millis) {
+        return "OK".equals(redis.call("SET", "lock:x", value, "NX", "PX", String.valueOf(millis)));
+    }
+
+    private static boolean release(String value) {
+        return Long.valueOf(1).equals(redis.call("EVAL", COMPARE_AND_DELETE, "1", "lock:x", value));
+    }
+
+    @Test
+    void S01_eachExcludesTheOther() throws Exception {
+        try (LockClient client = client()) {
+            DistributedLock lock = client.named("x");
+            Lease lease = lock.acquire();
+            assertThat(take("somebody", 30_000)).isFalse();
+            assertThat(release("somebody")).isFalse();
+            lease.close();
+            assertThat(take("somebody", 30_000)).isTrue();
+            assertThat(lock.tryAcquire()).isEmpty();
+            LockHolder holder =
+                    lock.status().get(10, TimeUnit.SECONDS).holders().get(0);
+            assertThat(holder.foreign()).isTrue();
+            assertThat(holder.raw()).isEqualTo("somebody");
+            assertThat(release("somebody")).isTrue();
+            lock.tryAcquire().orElseThrow().close();
+        }
+    }
+
+    @Test
+    void S11_whatTheyLeaveToExpireIsTakenSoonAfter() throws Exception {
+        try (LockClient client = client()) {
+            assertThat(take("somebody", 1_000)).isTrue();
+            long start = System.nanoTime();
+            try (Lease lease =
+                    client.named("x").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
+                assertThat(Duration.ofNanos(System.nanoTime() - start))
+                        .isBetween(Duration.ofMillis(900), Duration.ofSeconds(3));
+                assertThat(lease.isHeld()).isTrue();
+            }
+        }
+    }
+
+    /** Ours hand the lock on to each other without pause, and there is always one in line; now and then it is left free. */
+    @Test
+    void S12_theyAreNotStarvedByOursInLine() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger cycles = new AtomicInteger();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (LockClient client = client()) {
+            DistributedLock lock = client.named("x");
+            Future<?> loop = thread.submit(() -> {
+                Lease lease = lock.acquire();
+                while (!stop.get()) {
+                    CompletableFuture<Lease> next = lock.acquireAsync(); // is sent first, so it stands in line
+                    lease.release();
+                    lease = next.get(20, TimeUnit.SECONDS);
+                    cycles.incrementAndGet();
+                }
+                return lease.release();
+            });
+            Await.until("a row and more", RedisTests.SOON, () -> cycles.get() > 16);
+            long limit = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+            boolean taken = false;
+            while (!taken && System.nanoTime() - limit < 0) {
+                taken = take("outsider", 10_000);
+            }
+            stop.set(true);
+            assertThat(taken).isTrue();
+            assertThat(release("outsider")).isTrue();
+            loop.get(20, TimeUnit.SECONDS);
+        } finally {
+            stop.set(true);
+            thread.shutdownNow();
+        }
+    }
+}

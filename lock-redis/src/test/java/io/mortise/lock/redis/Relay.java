@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A way to the server on which the present connections fall silent while new ones work, and on which requests arrive after
+ * their connection has ended: a network that has found another way, with packets that are still on the old one.
+ */
+final class Relay implements AutoCloseable {
+    private final ServerSocket door;
+    private final int target;
+    private final List<Pair> pairs = new CopyOnWriteArrayList<>();
+
+    Relay(int target) {
+        this.target = target;
+        try {
+            door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        thread(this::accept);
+    }
+
+    int port() {
+        return door.getLocalPort();
+    }
+
+    /** Nothing passes on the present connections, from now on. */
+    void silence() {
+        pairs.forEach(Pair::silence);
+    }
+
+    /** The clients' ends of the present connections are closed; the server does not know. */
+    void cutClients() {
+        pairs.forEach(pair -> close(pair.client));
+    }
+
+    /** How many bytes of requests are held back. */
+    int held() {
+        return pairs.stream().mapToInt(Pair::held).sum();
+    }
+
+    /** What was held back reaches the server. */
+    void deliver() {
+        pairs.forEach(Pair::deliver);
+    }
+
+    private void accept() {
+        while (!door.isClosed()) {
+            try {
+                Pair pair = new Pair(door.accept(), new Socket(InetAddress.getLoopbackAddress(), target));
+                pairs.add(pair);
+                thread(pair::requests);
+                thread(pair::answers);
+            } catch (IOException e) {
+                return; // closed, or the server is gone: the test is over
+            }
+        }
+    }
+
+    private static void thread(Runnable work) {
+        Thread thread = new Thread(work, "relay");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static void close(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            door.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        pairs.forEach(pair -> {
+            close(pair.client);
+            close(pair.server);
+        });
+    }
+
+    private static final class Pair {
+        private final Socket client;
+        private final Socket server;
+        private @Nullable ByteArrayOutputStream silent;
+
+        Pair(Socket client, Socket server) throws IOException {
+            this.client = client;
+            this.server = server;
+            client.setTcpNoDelay(true);
+            server.setTcpNoDelay(true);
+        }
+
+        synchronized void silence() {
+            silent = silent == null ? new ByteArrayOutputStream() : silent;
+        }
+
+        synchronized int held() {
+            return silent == null ? 0 : silent.size();
+        }
+
+        synchronized void deliver() {
+            if (silent != null) {
+                try {
+                    server.getOutputStream().write(silent.toByteArray());
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                silent.reset();
+            }
+        }
+
+        void requests() {
+            pump(client, server, true);
+        }
+
+        void answers() {
+            pump(server, client, false);
+        }
+
+        private void pump(Socket from, Socket to, boolean kept) {
+            byte[] buffer = new byte[8_192];
+            try {
+                InputStream in = from.getInputStream();
+                for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+                    synchronized (this) {
+                        if (silent == null) {
+                            to.getOutputStream().write(buffer, 0, count);
+                        } else if (kept) {
+                            silent.write(buffer, 0, count);
+                        }
+                    }
+                }
+            } catch (IOException e) {
+                // one of them is gone
+            }
+            synchronized (this) {
+                if (silent == null) {
+                    Relay.close(to);
+                }
+            }
+        }
+    }
+}
