@@ -42,7 +42,7 @@ final class OwnClient<C extends AbstractRedisClient> {
     static OwnClient<RedisClient> of(RedisURI uri, RedisOptions options, BackendContext context) {
         ClientResources resources = resources();
         RedisClient client = RedisClient.create(resources, mine(uri, context));
-        client.setOptions(lettuce(options.sslOptions(), context));
+        client.setOptions(lettuce(options.sslOptions(), context.requestTimeout()));
         return new OwnClient<>(client, resources);
     }
 
@@ -52,7 +52,7 @@ final class OwnClient<C extends AbstractRedisClient> {
         List<RedisURI> mine = new ArrayList<>();
         uris.forEach(uri -> mine.add(mine(uri, context)));
         RedisClusterClient client = RedisClusterClient.create(resources, mine);
-        client.setOptions(ClusterClientOptions.builder(lettuce(options.sslOptions(), context))
+        client.setOptions(ClusterClientOptions.builder(lettuce(options.sslOptions(), context.requestTimeout()))
                 .build()); // no refresh of its own: see ClusterTopology
         return new OwnClient<>(client, resources);
     }
@@ -76,7 +76,7 @@ final class OwnClient<C extends AbstractRedisClient> {
     }
 
     /** What was under way when a connection was lost fails. */
-    private static ClientOptions lettuce(Optional<SslOptions> ssl, BackendContext context) {
+    static ClientOptions lettuce(Optional<SslOptions> ssl, Duration requestTimeout) {
         ClientOptions.Builder lettuce = ClientOptions.builder()
                 .protocolVersion(ProtocolVersion.RESP3)
                 .autoReconnect(true)
@@ -84,7 +84,7 @@ final class OwnClient<C extends AbstractRedisClient> {
                 .requestQueueSize(MOST_UNSENT)
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // see Deadlines
                 .socketOptions(SocketOptions.builder()
-                        .connectTimeout(context.requestTimeout())
+                        .connectTimeout(requestTimeout)
                         .keepAlive(true)
                         .build())
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())

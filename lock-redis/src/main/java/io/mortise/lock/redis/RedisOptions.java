@@ -189,8 +189,9 @@ public final class RedisOptions {
 
     private String endpoints() {
         if (isCluster()) {
-            return "redis-cluster://"
-                    + (target.clusterUris.isEmpty() ? "(the application's client)" : addresses(target.clusterUris));
+            return target.clusterUris.isEmpty()
+                    ? "redis-cluster://(the application's client)"
+                    : scheme(target.clusterUris.get(0)) + "-cluster://" + addresses(target.clusterUris);
         }
         return uri().map(RedisOptions::endpoint).orElse("redis://(the application's client)");
     }
@@ -199,15 +200,19 @@ public final class RedisOptions {
         return uris.stream().map(uri -> uri.getHost() + ":" + uri.getPort()).collect(Collectors.joining(","));
     }
 
+    private static String scheme(RedisURI uri) {
+        return uri.isSsl() ? "rediss" : "redis";
+    }
+
     private static String endpoint(RedisURI uri) {
         String database = uri.getDatabase() == 0 ? "" : "/" + uri.getDatabase();
         if (!uri.getSentinels().isEmpty()) {
-            return "redis-sentinel://"
+            return scheme(uri) + "-sentinel://"
                     + addresses(uri.getSentinels())
                     + database + "?master=" + uri.getSentinelMasterId();
         }
         return uri.getSocket() != null
                 ? "redis-socket://" + uri.getSocket() + (uri.getDatabase() == 0 ? "" : "?db=" + uri.getDatabase())
-                : (uri.isSsl() ? "rediss://" : "redis://") + uri.getHost() + ":" + uri.getPort() + database;
+                : scheme(uri) + "://" + uri.getHost() + ":" + uri.getPort() + database;
     }
 }

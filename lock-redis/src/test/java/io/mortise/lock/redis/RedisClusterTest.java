@@ -15,6 +15,7 @@ import io.mortise.lock.Locks;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.util.ArrayList;
@@ -43,7 +44,8 @@ class RedisClusterTest {
 
     @BeforeAll
     static void start() {
-        cluster = RedisTestCluster.start();
+        cluster = RedisTestCluster.start(
+                RedisServerOptions.defaults().withUser("old", "on", ">secret", "~*", "&*", "+@all", "-info"));
     }
 
     @AfterAll
@@ -127,6 +129,48 @@ class RedisClusterTest {
             assertThat(RedisTests.requestsButRenewals(redis)).isBetween(crowd + 1L, crowd * 12L / 10);
             assertThat(calls.get("spublish")).isLessThanOrEqualTo(crowd + 5L);
             assertThat(calls).doesNotContainKey("publish");
+        }
+    }
+
+    /** As on Redis 6, which knows no other; here it is a user who may not ask for the version. */
+    @Test
+    void S11_withoutShardedChannelsOneOfTheConnectionServes() throws Exception {
+        String url = "redis-cluster://old:secret@" + cluster.addresses();
+        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        try (LockClient first = Locks.connect(url);
+                LockClient second = Locks.connect(url);
+                BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
+            for (int i = 0; i < 20; i++) { // so that both have connections to all masters
+                first.named("n" + i).acquire().release();
+                second.named("n" + i).acquire().release();
+            }
+            Lease held = first.named("x").acquire();
+            List<CompletableFuture<?>> waiting = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                waiting.add(
+                        (i % 2 == 0 ? first : second).named("x").acquireAsync().thenCompose(Lease::releaseAsync));
+            }
+            Await.until(
+                    "all stand in line",
+                    RedisTests.SOON,
+                    () -> Long.valueOf(20).equals(redis.call("ZCARD", keys.queue())));
+            redis.resetCommandCalls();
+            held.release();
+            CompletableFuture.allOf(waiting.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+            assertThat(RedisTests.requestsButRenewals(redis)).isBetween(21L, 26L);
+            assertThat(redis.commandCalls()).containsKey("publish").doesNotContainKey("spublish");
+        }
+    }
+
+    @Test
+    void S01_aGrantMayWaitForReplicas() throws InterruptedException {
+        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        int master = cluster.nodes().indexOf(cluster.masterOf(keys.slot()));
+        try (LockClient careful = Locks.connect("redis-cluster://" + cluster.addresses() + "?waitReplicas=1");
+                Lease lease = careful.named("x").acquire();
+                BareRedis replica = cluster.nodes().get(master + 3).connect()) {
+            replica.call("READONLY");
+            assertThat(String.valueOf(replica.call("GET", keys.grant()))).contains(" token=" + lease.fencingToken());
         }
     }
 

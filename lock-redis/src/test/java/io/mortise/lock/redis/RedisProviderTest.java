@@ -87,7 +87,7 @@ class RedisProviderTest {
                 .allMatch(RedisURI::isSsl)
                 .extracting(RedisURI::getPort)
                 .containsExactly(6379, 7002);
-        assertThat(options).hasToString("redis-cluster://n1:6379,n2:7002 prefix lock:");
+        assertThat(options).hasToString("rediss-cluster://n1:6379,n2:7002 prefix lock:");
     }
 
     @Test
