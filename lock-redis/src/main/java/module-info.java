@@ -3,6 +3,7 @@
 module io.mortise.lock.redis {
     requires transitive io.mortise.lock;
     requires transitive lettuce.core;
+    requires io.netty.buffer;
     requires io.netty.common;
     requires org.slf4j;
     requires static transitive org.jspecify;

@@ -5,7 +5,6 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.util.List;
 
@@ -14,7 +13,7 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
     private final long sentNanos;
     private final int epoch;
 
-    private Call(CommandType type, CommandArgs<String, String> args, long sentNanos, int epoch) {
+    private Call(CommandType type, ScriptArgs args, long sentNanos, int epoch) {
         super(new Command<>(type, new NestedMultiOutput<>(StringCodec.UTF8), args));
         this.sentNanos = sentNanos;
         this.epoch = epoch;
@@ -22,20 +21,12 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
 
     /** By its digest, which the server may not know. */
     static Call bySha1(Script script, String[] keys, String[] args, long sentNanos, int epoch) {
-        return new Call(CommandType.EVALSHA, arguments(script.sha1(), keys, args), sentNanos, epoch);
+        return new Call(CommandType.EVALSHA, new ScriptArgs(script.sha1(), keys, args), sentNanos, epoch);
     }
 
     /** With its text, which the server keeps. */
     static Call byText(Script script, String[] keys, String[] args, long sentNanos, int epoch) {
-        return new Call(CommandType.EVAL, arguments(script.text(), keys, args), sentNanos, epoch);
-    }
-
-    private static CommandArgs<String, String> arguments(String script, String[] keys, String[] args) {
-        return new CommandArgs<>(StringCodec.UTF8)
-                .addValue(script)
-                .add(keys.length)
-                .addKeys(keys)
-                .addValues(args);
+        return new Call(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentNanos, epoch);
     }
 
     /** When it was handed to the connection. */

@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 final class OwnClient<C extends AbstractRedisClient> {
     private static final int THREADS = 2; // Lettuce's least
     private static final int MOST_UNSENT = 16_384;
+    private static final Duration SHORTEST_HANDSHAKE = Duration.ofSeconds(1);
     private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofMillis(500);
 
     private final C client;
@@ -69,8 +70,8 @@ final class OwnClient<C extends AbstractRedisClient> {
 
     private static RedisURI mine(RedisURI given, BackendContext context) {
         RedisURI uri = new OwnUri(given);
-        uri.setTimeout(context.requestTimeout()); // bounds each handshake
-        uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(context.requestTimeout()));
+        uri.setTimeout(handshake(context.requestTimeout()));
+        uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(handshake(context.requestTimeout())));
         uri.setClientName("mortise-" + context.clientId());
         return uri;
     }
@@ -84,13 +85,18 @@ final class OwnClient<C extends AbstractRedisClient> {
                 .requestQueueSize(MOST_UNSENT)
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // see Deadlines
                 .socketOptions(SocketOptions.builder()
-                        .connectTimeout(requestTimeout)
+                        .connectTimeout(handshake(requestTimeout))
                         .keepAlive(true)
                         .build())
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .useHashIndexQueue(false);
         ssl.ifPresent(lettuce::sslOptions);
         return lettuce.build();
+    }
+
+    /** What TCP, TLS and greeting may take, each; short, so that a server that is back is noticed soon. */
+    private static Duration handshake(Duration requestTimeout) {
+        return requestTimeout.compareTo(SHORTEST_HANDSHAKE) < 0 ? SHORTEST_HANDSHAKE : requestTimeout;
     }
 
     C client() {

@@ -13,6 +13,7 @@ import io.lettuce.core.protocol.DefaultEndpoint;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
@@ -255,7 +256,7 @@ final class RedisNode {
                     deadlines.ended();
                     if (failure == null) {
                         heardNanos = context.clock().nanoTime();
-                        reply.answered(answer);
+                        answered(reply, answer);
                     } else if (failure instanceof RedisNoScriptException) {
                         send(
                                 Call.byText(script, keys, args, context.clock().nanoTime(), epoch),
@@ -274,6 +275,16 @@ final class RedisNode {
             Objects.requireNonNull(connection).dispatch(call);
         } catch (RuntimeException e) {
             call.completeExceptionally(e);
+        }
+    }
+
+    /** Whatever is odd about an answer, its ticket hears of it: nobody may be left waiting. */
+    private static void answered(Reply reply, List<Object> answer) {
+        try {
+            reply.answered(answer);
+        } catch (RuntimeException e) {
+            reply.failed(
+                    new BackendRefusedException("the server answered what its scripts do not: " + answer, e), false);
         }
     }
 

@@ -9,11 +9,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The scripts, which are files beside this class; each says in its head what it takes and answers. */
+/**
+ * The scripts, made of files beside this class; the one that gives its name says in its head what it takes and answers. What
+ * needs the queue comes last: Lua makes each function anew at every run, and most runs end before.
+ */
 enum Script {
-    ACQUIRE("queue", "acquire"),
-    RELEASE("queue", "release"),
-    FORCE_RELEASE("queue", "force_release"),
+    ACQUIRE("tokens", "acquire", "queue", "acquire_in_line"),
+    RELEASE("tokens", "release", "queue", "release_in_line"),
+    FORCE_RELEASE("tokens", "queue", "force_release"),
     RENEW("renew"),
     STATUS("status");
 

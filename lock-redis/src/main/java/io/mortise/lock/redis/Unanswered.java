@@ -13,14 +13,18 @@ final class Unanswered {
     private boolean any;
 
     @GuardedBy("this")
-    private int oldestEpoch;
+    private int lowestEpoch;
+
+    @GuardedBy("this")
+    private int highestEpoch;
 
     @GuardedBy("this")
     private long latestNotAfter;
 
     /** One that was sent no earlier than in that epoch has no answer. */
     synchronized void add(int epoch, long notAfterMicros) {
-        oldestEpoch = any ? Math.min(oldestEpoch, epoch) : epoch;
+        lowestEpoch = any ? Math.min(lowestEpoch, epoch) : epoch;
+        highestEpoch = any ? Math.max(highestEpoch, epoch) : epoch;
         latestNotAfter = any ? Math.max(latestNotAfter, notAfterMicros) : notAfterMicros;
         any = true;
     }
@@ -37,7 +41,8 @@ final class Unanswered {
      * @return whether nothing can come after it
      */
     synchronized boolean settledBy(int epoch, long serverMicros) {
-        any = any && oldestEpoch < epoch && serverMicros <= latestNotAfter;
+        boolean allBefore = lowestEpoch == epoch && highestEpoch == epoch;
+        any = any && !allBefore && serverMicros <= latestNotAfter;
         return !any;
     }
 }

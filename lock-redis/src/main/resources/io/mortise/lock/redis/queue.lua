@@ -1,35 +1,9 @@
--- Before acquire, release and force_release: the queue of one lock, and how it moves.
-local grant_key, counter_key, queue_key, entries_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+-- The queue of one lock, and how it moves. After what needs no queue, and before what does.
 
 -- So many grants in a row, or for so long, are handed on; then the lock is left free once, for who does not stand in line.
 local ROW_GRANTS, ROW_MICROS = 16, 1000000
 -- Whom a wake was sent to may come first for so long; then any other moves the queue on.
 local WAKE_MICROS = 1000000
-
--- Lua's numbers are doubles: tostring would round.
-local function digits(number)
-  return string.format('%.0f', number)
-end
-
-local function micros()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
-
--- Above all before, also when the counter was lost: the clock has gone on since.
-local function next_token(now)
-  local last = tonumber(redis.call('GETSET', counter_key, digits(now)) or '') or 0
-  if last < now then
-    return digits(now)
-  end
-  local token = digits(last + 1)
-  redis.call('SET', counter_key, token)
-  return token
-end
-
-local function is_of(value, attempt)
-  return value and string.sub(value, 1, #attempt) == attempt
-end
 
 -- False if it did not stand in line.
 local function leave(attempt)

@@ -7,21 +7,10 @@ if type(value) == 'table' then
   value = '' -- somebody's list or hash: not ours
 end
 local held = is_of(value, attempt)
-local stood = false
-local now = ''
-local line = redis.call('EXISTS', queue_key) == 1
-if line then
-  now = micros()
-  stood = leave(attempt)
-  if held or not value then
-    hand_on(value, now)
-  elseif stood and redis.call('EXISTS', queue_key) == 0 then
-    redis.call('DEL', entries_key)
+if redis.call('EXISTS', queue_key) == 0 then
+  if held then
+    redis.call('DEL', grant_key)
   end
-elseif held then
-  redis.call('DEL', grant_key)
+  return { held and 1 or 0, 0, ARGV[2] == '1' and digits(micros()) or '' }
 end
-if ARGV[2] == '1' and now == '' then
-  now = micros()
-end
-return { held and 1 or 0, stood and 1 or 0, now == '' and '' or digits(now) }
+

@@ -4,12 +4,15 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -17,7 +20,10 @@ import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +79,59 @@ class RedisFaultsTest {
         }
     }
 
+    /** As the client sees it: what it knew of the clock is wrong. */
+    @Test
+    void S08_aServerClockThatWasSetIsFoundOutByTheNextAnswer() throws Exception {
+        AtomicReference<RedisBackend> opened = new AtomicReference<>();
+        try (LockClient client = LockClients.over(
+                context -> {
+                    RedisBackend backend =
+                            RedisBackend.open(RedisOptions.connectTo(RedisURI.create(server.url())), context);
+                    opened.set(backend);
+                    return backend;
+                },
+                ClientOptions.defaults())) {
+            client.named("x").acquire().close();
+            ServerTime time =
+                    Objects.requireNonNull(opened.get()).link().nodes().get(0).time();
+            long hour = Duration.ofHours(1).toNanos() / 1_000;
+            for (long wrong : List.of(-hour, hour)) {
+                time.heard(System.nanoTime(), time.atMost(System.nanoTime()) + wrong);
+                redis.resetCommandCalls();
+                client.named("x").acquire().close();
+                assertThat(redis.commandCalls().get("evalsha"))
+                        .as("asked once more if it was set forward")
+                        .isEqualTo(wrong < 0 ? 3L : 2L);
+                assertThat(time.atMost(System.nanoTime()) - System.currentTimeMillis() * 1_000)
+                        .isBetween(-hour / 2, hour / 2);
+            }
+        }
+    }
+
+    @Test
+    void S19_anEntryThatSomebodyForgedLeavesNobodyWaiting() throws Exception {
+        try (Relay relay = new Relay(server.port());
+                LockClient client =
+                        RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())))) {
+            try (Lease held = client.named("x").acquire()) {
+                CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+                Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+                String attempt = String.valueOf(
+                        ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", "lock:%queue:x", "0", "-1"))).get(0));
+                redis.call("SET", "lock:x", attempt); // as if it were granted, without a token
+                redis.call("PUBLISH", String.valueOf(channel()), "W " + attempt);
+                assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(BackendRefusedException.class);
+                assertThat(held.isHeld()).isTrue();
+            }
+        }
+    }
+
+    private Object channel() {
+        List<?> channels = (List<?>) Objects.requireNonNull(redis.call("PUBSUB", "CHANNELS"));
+        return Objects.requireNonNull(channels.get(0));
+    }
+
     @Test
     void S08_anAcquireThatArrivesAfterItWasGivenUpIsNotExecuted() throws Exception {
         try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
@@ -108,9 +167,25 @@ class RedisFaultsTest {
 
     @Test
     void S15_aConnectionThatFellSilentIsLeftForANewOne() throws Exception {
-        try (Relay relay = new Relay(server.port());
-                LockClient client = RedisLocks.connect(
-                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), IMPATIENT)) {
+        try (Relay relay = new Relay(server.port())) {
+            isLeftWhenItFallsSilent(relay, RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())));
+        }
+    }
+
+    @Test
+    void S15_soIsThatOfABorrowedClient() throws Exception {
+        try (Relay relay = new Relay(server.port())) {
+            RedisClient application = RedisClient.create(RedisURI.create("127.0.0.1", relay.port()));
+            try {
+                isLeftWhenItFallsSilent(relay, RedisOptions.using(application));
+            } finally {
+                application.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static void isLeftWhenItFallsSilent(Relay relay, RedisOptions options) throws Exception {
+        try (LockClient client = RedisLocks.connect(options, IMPATIENT)) {
             Lease lease = client.named("x").acquire();
             relay.silence();
             Duration enough = IMPATIENT.requestTimeout().plusSeconds(3);

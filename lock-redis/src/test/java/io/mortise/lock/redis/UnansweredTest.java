@@ -39,6 +39,9 @@ class UnansweredTest {
                 .isFalse();
         assertThat(unanswered.settledBy(5, 2_001)).isTrue();
         unanswered.add(9, 500);
+        assertThat(unanswered.settledBy(8, 500))
+                .as("a connection to another server")
+                .isFalse();
         assertThat(unanswered.settledBy(10, 501)).as("what was before is over").isTrue();
     }
 }

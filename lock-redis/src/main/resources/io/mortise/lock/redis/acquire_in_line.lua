@@ -1,0 +1,27 @@
+-- The rest of acquire: it is busy, or others stand in line.
+
+-- Free, but others stand in line: the holder died, or a wake is under way.
+local awaited = false
+while not value and not awaited do
+  local first = first_live(now)
+  if not first or first.attempt == attempt then
+    leave(attempt)
+    return grant()
+  end
+  local woken = tonumber(redis.call('HGET', entries_key, 'wake') or 0)
+  awaited = (woken <= now and now - woken < WAKE_MICROS) or grant_to(first, 1, now, now)
+end
+
+if channel ~= '' then
+  if not redis.call('ZSCORE', queue_key, attempt) then
+    local last = redis.call('ZRANGE', queue_key, -1, -1, 'WITHSCORES')[2]
+    redis.call('ZADD', queue_key, digits(math.max(now, tonumber(last or 0) + 1)), attempt)
+  end
+  local entry = channel .. ' ' .. lease .. ' ' .. digits(now + stands * 1000) .. ' ' .. record
+  redis.call('HSET', entries_key, attempt, entry)
+  -- What nobody asks for any more goes by itself, later than the last place in it.
+  redis.call('PEXPIRE', queue_key, stands * 2)
+  redis.call('PEXPIRE', entries_key, stands * 2)
+end
+local left = redis.call('PTTL', grant_key)
+return { 'busy', left == -2 and WAKE_MICROS / 1000 or left, digits(now) }
