@@ -8,8 +8,8 @@ import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.spi.BackendContext;
-import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A cluster: one connection to each master that has locks of ours, and who has them now (ADR 0018). */
 final class ClusterLink implements RedisLink, RedisNode.Listener {
+    /** What Lettuce says of a connection that it has closed for good, as to a node that is no longer in the cluster. */
+    private static final String CLOSED = "Connection is closed";
+
     private final RedisOptions options;
     private final BackendContext context;
     private final RedisKeys keys;
@@ -74,21 +77,23 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
         StatefulRedisClusterPubSubConnection<String, String> connected = client.connectPubSub(StringCodec.UTF8);
         hub = connected;
         CompletableFuture<StatefulRedisClusterPubSubConnection<String, String>> contact = new CompletableFuture<>();
-        List<RedisNode> masters = nodes();
-        AtomicInteger left = new AtomicInteger(masters.size());
-        for (RedisNode master : masters) {
-            master.whenOpen(failure -> {
-                if (failure == null) {
-                    contact.complete(connected);
-                } else if (left.decrementAndGet() == 0) {
-                    contact.completeExceptionally(failure);
-                }
-            });
-        }
-        if (masters.isEmpty()) {
-            contact.completeExceptionally(new RedisException("CLUSTERDOWN no node has a slot"));
-        }
+        tryNext(masters().iterator(), new RedisException("no node of the cluster has a slot"), contact, connected);
         return contact;
+    }
+
+    private <T> void tryNext(
+            Iterator<RedisClusterNode> masters, Throwable last, CompletableFuture<T> contact, T connected) {
+        if (!masters.hasNext()) {
+            contact.completeExceptionally(last);
+            return;
+        }
+        node(masters.next()).whenOpen(failure -> {
+            if (failure == null) {
+                contact.complete(connected);
+            } else {
+                tryNext(masters, failure, contact, connected);
+            }
+        });
     }
 
     @Override
@@ -116,7 +121,7 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
         StatefulRedisClusterPubSubConnection<String, String> by = hub;
         try {
             connecting = by == null || closed
-                    ? CompletableFuture.failedFuture(new RedisException("Connection is closed"))
+                    ? CompletableFuture.failedFuture(new RedisException(CLOSED))
                     : by.getConnectionAsync(master.getNodeId());
         } catch (RuntimeException e) {
             connecting = CompletableFuture.failedFuture(e);
@@ -155,12 +160,14 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
 
     @Override
     public List<RedisNode> nodes() {
-        List<RedisNode> masters = new ArrayList<>();
-        client.getPartitions().stream()
+        return masters().stream().map(this::node).toList();
+    }
+
+    private List<RedisClusterNode> masters() {
+        return client.getPartitions().stream()
                 .filter(node -> node.is(RedisClusterNode.NodeFlag.UPSTREAM) && !node.hasNoSlots())
                 .sorted(Comparator.comparing(RedisClusterNode::getNodeId))
-                .forEach(node -> masters.add(node(node)));
-        return masters;
+                .toList();
     }
 
     @Override
@@ -181,7 +188,7 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     /** Another may be the master now, or serve the slot. */
     @Override
     public void trouble(RedisNode node, Throwable cause) {
-        if (!node.isUsable()) {
+        if (!node.isUsable() || CLOSED.equals(cause.getMessage())) {
             nodes.remove(node.id(), node);
         }
         if (!closed && ClusterTopology.mayHaveChanged(cause)) {
@@ -192,8 +199,7 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     /** Whether all masters that we have asked can be asked now. */
     private boolean isWhole() {
         nodes.keySet().removeIf(id -> client.getPartitions().getPartitionByNodeId(id) == null);
-        return client.getPartitions().stream()
-                .filter(node -> node.is(RedisClusterNode.NodeFlag.UPSTREAM) && !node.hasNoSlots())
+        return masters().stream()
                 .map(node -> nodes.get(node.getNodeId()))
                 .allMatch(node -> node == null || node.isConnected());
     }

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.lettuce.core.Delegating;
 import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisChannelWriter;
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.protocol.DefaultEndpoint;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
-import io.mortise.lock.BackendRefusedException;
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -45,14 +35,14 @@ final class RedisNode {
     private final BackendContext context;
     private final Listener listener;
     private final ServerTime time = new ServerTime();
-    private final Deadlines deadlines;
     private final Replication replication;
     private final Opening opening = new Opening();
-    private final Set<String> shardChannels = ConcurrentHashMap.newKeySet();
+    private final ConnectionLost lost = new ConnectionLost();
+    private final Subscriptions subscriptions;
+    private final Requests requests;
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
     private volatile String channel = "";
     private volatile int epoch = EPOCHS.incrementAndGet();
-    private volatile long heardNanos;
     private volatile boolean usable = true;
     private volatile boolean connected;
     private volatile boolean sharded;
@@ -113,8 +103,8 @@ final class RedisNode {
         this.connecting = connecting;
         this.context = context;
         this.listener = listener;
-        this.heardNanos = context.clock().nanoTime();
-        this.deadlines = new Deadlines(context.clock(), context.requestTimeout(), this::overdue);
+        this.subscriptions = new Subscriptions(this, listener);
+        this.requests = new Requests(this, context, listener);
         this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
     }
 
@@ -122,10 +112,13 @@ final class RedisNode {
     CompletionStage<?> start(String ownChannel) {
         channel = ownChannel;
         CompletionStage<Object> started = connecting.thenCompose(made -> {
+            if (!usable) {
+                return CompletableFuture.failedFuture(new RedisException("too late"));
+            }
             connection = made;
             connected = true;
-            made.addListener(new ConnectionLost());
-            made.addListener(new Messages());
+            made.addListener(lost);
+            made.addListener(subscriptions);
             RedisPubSubAsyncCommands<String, String> commands = made.async();
             return commands.subscribe(ownChannel).thenCompose(subscribed -> {
                 long sent = context.clock().nanoTime();
@@ -143,7 +136,7 @@ final class RedisNode {
                 listener.opened(this);
             } else {
                 usable = false;
-                closeNow();
+                leave();
                 listener.trouble(this, failure);
             }
             opening.open();
@@ -192,6 +185,28 @@ final class RedisNode {
         return connected;
     }
 
+    /** It stands again, as its first message says. */
+    void stands() {
+        if (!connected) {
+            connected = true;
+            log.info("event=reconnected endpoints={}", endpoints);
+        }
+    }
+
+    /** Something came over the connection. */
+    void heard() {
+        requests.heard();
+    }
+
+    @Nullable
+    StatefulRedisPubSubConnection<String, String> connection() {
+        return connection;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
     /** By which a cluster knows it, else empty. */
     String id() {
         return id;
@@ -219,13 +234,8 @@ final class RedisNode {
     /** Listens to a channel of a slot as well; what is sent after this is executed after it. */
     void listen(String shardChannel) {
         StatefulRedisPubSubConnection<String, String> made = connection;
-        if (made != null && shardChannels.add(shardChannel)) {
-            made.async().ssubscribe(shardChannel).whenComplete((ok, failure) -> {
-                if (failure != null) {
-                    shardChannels.remove(shardChannel);
-                    listener.trouble(this, failure);
-                }
-            });
+        if (made != null) {
+            subscriptions.listen(made, shardChannel);
         }
     }
 
@@ -243,60 +253,11 @@ final class RedisNode {
     void run(Script script, String[] keys, String[] args, Reply reply) {
         opening.run(() -> {
             if (usable) {
-                send(Call.bySha1(script, keys, args, context.clock().nanoTime(), epoch), reply, script, keys, args);
+                requests.send(script, keys, args, reply);
             } else {
                 reply.failed(neverOpen(), true);
             }
         });
-    }
-
-    private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {
-        call.whenComplete(
-                (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
-                    deadlines.ended();
-                    if (failure == null) {
-                        heardNanos = context.clock().nanoTime();
-                        answered(reply, answer);
-                    } else if (failure instanceof RedisNoScriptException) {
-                        send(
-                                Call.byText(script, keys, args, context.clock().nanoTime(), epoch),
-                                reply,
-                                script,
-                                keys,
-                                args);
-                    } else {
-                        dropReplica(failure);
-                        listener.trouble(this, failure);
-                        reply.failed(failure, wasNotExecuted(failure));
-                    }
-                });
-        deadlines.begin(call);
-        try {
-            Objects.requireNonNull(connection).dispatch(call);
-        } catch (RuntimeException e) {
-            call.completeExceptionally(e);
-        }
-    }
-
-    /** Whatever is odd about an answer, its ticket hears of it: nobody may be left waiting. */
-    private static void answered(Reply reply, List<Object> answer) {
-        try {
-            reply.answered(answer);
-        } catch (RuntimeException e) {
-            reply.failed(
-                    new BackendRefusedException("the server answered what its scripts do not: " + answer, e), false);
-        }
-    }
-
-    /** An error that the server answered, or a connection that took nothing. A text that Lettuce changes only costs time. */
-    private static boolean wasNotExecuted(Throwable failure) {
-        String message = failure.getMessage();
-        return failure instanceof RedisCommandExecutionException
-                || (failure instanceof RedisException
-                        && message != null
-                        && (message.contains("Commands are rejected")
-                                || message.contains("Commands are not accepted")
-                                || message.equals("Connection is closed")));
     }
 
     /** Another command, such as an operator's. */
@@ -310,6 +271,7 @@ final class RedisNode {
                 }
                 command.apply(Objects.requireNonNull(connection).async()).whenComplete((value, failure) -> {
                     if (failure == null) {
+                        heard();
                         answer.complete(value);
                     } else {
                         answer.completeExceptionally(failure);
@@ -341,38 +303,6 @@ final class RedisNode {
         return answer;
     }
 
-    private void overdue(Call call) {
-        boolean silent = heardNanos - call.sentNanos() < 0 && call.epoch() == epoch;
-        call.completeExceptionally(new BackendUnavailableException("no answer from " + endpoints + " in "
-                + context.requestTimeout().toMillis() + " ms"));
-        if (silent && !closed) {
-            // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
-            log.info("event=connection-silent endpoints={}", endpoints);
-            drop();
-        }
-    }
-
-    /** It is a master no longer: the next connection leads to the one that is, if somebody knows. */
-    private void dropReplica(Throwable failure) {
-        if (failure instanceof RedisCommandExecutionException answer
-                && RedisFailure.code(String.valueOf(answer.getMessage())).equals("READONLY")
-                && !closed) {
-            log.info("event=not-a-master endpoints={}", endpoints);
-            drop();
-        }
-    }
-
-    private void drop() {
-        if (!(connection instanceof RedisChannelHandler<?, ?> made)) {
-            return;
-        }
-        RedisChannelWriter writer = made.getChannelWriter();
-        Object endpoint = writer instanceof Delegating<?> wrapped ? wrapped.unwrap() : writer;
-        if (endpoint instanceof DefaultEndpoint own) {
-            own.disconnect();
-        }
-    }
-
     /** The client that it belongs to is about to end it. */
     void closing() {
         closed = true;
@@ -382,6 +312,21 @@ final class RedisNode {
     CompletableFuture<Void> close() {
         closing();
         return closeNow();
+    }
+
+    /** In a cluster Lettuce keeps the connection, and gives it to who asks next: closed, it would be of no use for good. */
+    private void leave() {
+        StatefulRedisPubSubConnection<String, String> made = connection;
+        if (made == null) {
+            return;
+        }
+        made.removeListener(subscriptions);
+        made.removeListener(lost);
+        if (id.isEmpty()) {
+            made.closeAsync();
+        } else {
+            requests.drop();
+        }
     }
 
     private CompletableFuture<Void> closeNow() {
@@ -394,45 +339,11 @@ final class RedisNode {
         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
             epoch = EPOCHS.incrementAndGet();
             connected = false;
-            shardChannels.clear();
+            subscriptions.lost();
             time.forget();
             if (!closed) {
                 log.info("event=disconnected endpoints={}", endpoints);
-                listener.trouble(RedisNode.this, new RedisException("Connection is closed"));
-            }
-        }
-    }
-
-    private final class Messages extends RedisPubSubAdapter<String, String> {
-        @Override
-        public void subscribed(@Nullable String on, long count) {
-            heardNanos = context.clock().nanoTime();
-            if (!connected) {
-                connected = true;
-                log.info("event=reconnected endpoints={}", endpoints);
-            }
-            listener.listening(RedisNode.this);
-        }
-
-        @Override
-        public void message(@Nullable String on, @Nullable String text) {
-            heardNanos = context.clock().nanoTime();
-            if (text != null) {
-                listener.message(RedisNode.this, text);
-            }
-        }
-
-        @Override
-        public void smessage(@Nullable String on, @Nullable String text) {
-            message(on, text);
-        }
-
-        /** The slot has moved to another node. */
-        @Override
-        public void sunsubscribed(@Nullable String from, long count) {
-            if (from != null && shardChannels.remove(from)) {
-                listener.trouble(RedisNode.this, new RedisException("MOVED: " + from));
-                listener.listening(RedisNode.this);
+                listener.trouble(RedisNode.this, new RedisException("the connection was lost"));
             }
         }
     }

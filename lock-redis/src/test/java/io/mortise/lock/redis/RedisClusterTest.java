@@ -2,9 +2,11 @@
 package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
@@ -18,6 +20,7 @@ import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -213,6 +216,50 @@ class RedisClusterTest {
         assertThat(admin.diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS))
                 .anyMatch(finding -> finding.what().contains("append-only"));
         held.forEach(Lease::close);
+    }
+
+    @Test
+    void S15_aNodeThatIsSilentIsReachedOnceItAnswers() throws Exception {
+        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        RedisTestServer master = cluster.masterOf(keys.slot());
+        try (LockClient fresh = Locks.connect(
+                "redis-cluster://" + cluster.addresses(),
+                ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)))) {
+            master.pause();
+            CompletableFuture<Lease> waiting = fresh.named("x").acquireAsync();
+            long start = System.nanoTime();
+            Await.until(
+                    "the first try has failed, and the replica has not taken over",
+                    RedisTests.SOON,
+                    () -> System.nanoTime() - start > 1_200_000_000L);
+            master.resume();
+            waiting.get(20, TimeUnit.SECONDS).release();
+        } finally {
+            master.resume();
+        }
+    }
+
+    @Test
+    void S15_S19_refusalsAreToldAtOnceAndWithoutSecrets() {
+        assertThatThrownBy(() -> Locks.connect("redis-cluster://old:wr0ng@" + cluster.addresses()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("WRONGPASS")
+                .hasMessageNotContaining("wr0ng");
+        try (LockClient mistaken =
+                Locks.connect("redis://127.0.0.1:" + cluster.nodes().get(0).port())) {
+            assertThatThrownBy(() -> mistaken.named("x").tryAcquire())
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("redis-cluster://");
+        }
+    }
+
+    @Test
+    void S15_aServerByItselfIsNoCluster() {
+        try (RedisTestServer alone = RedisTestServer.start()) {
+            assertThatThrownBy(() -> Locks.connect("redis-cluster://127.0.0.1:" + alone.port()))
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("cluster support disabled");
+        }
     }
 
     @Test
