@@ -2,7 +2,11 @@
 package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -15,6 +19,7 @@ import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestSentinel;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -90,6 +95,23 @@ class RedisSentinelTest {
         assertThat(another.fencingToken()).as("the counter was lost too").isGreaterThan(lost.fencingToken());
         assertThat(lost.fencingToken()).isGreaterThan(before);
         assertThat(another.isHeld()).isTrue();
+    }
+
+    @Test
+    void S15_S19_whatIsWrongIsNamedWithoutSecrets() {
+        String sentinels = redis.addresses();
+        assertThatThrownBy(() -> Locks.connect("redis-sentinel://:wr0ng@" + sentinels + "?master=mymaster"))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("WRONGPASS")
+                .hasMessageNotContaining("wr0ng");
+        ClientOptions soon = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(1));
+        assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=other", soon))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContainingAll(sentinels, "master=other");
+        redis.killSentinel(0);
+        assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=mymaster", soon))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining(sentinels);
     }
 
     private static void take(Lease lease, List<Long> tokens) {
