@@ -212,11 +212,14 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
 
     private Future<?> end() {
         closed = true;
-        topology.close();
+        CompletableFuture<?> quiet = topology.close();
         StatefulRedisClusterPubSubConnection<String, String> connected = hub;
         CompletableFuture<Void> ended =
                 connected == null ? CompletableFuture.completedFuture(null) : connected.closeAsync();
-        // In this order: the client would end what the hub has ended once more, and complain.
-        return own == null ? ended : ended.handle((ok, failure) -> own).thenCompose(mine -> mine.shutdown(CLOSE_LIMIT));
+        // In this order: the client would end once more what others have ended, and complain.
+        return own == null
+                ? ended
+                : quiet.thenCombine(ended.handle((ok, failure) -> own), (ok, mine) -> mine)
+                        .thenCompose(mine -> mine.shutdown(CLOSE_LIMIT));
     }
 }

@@ -7,6 +7,8 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +21,8 @@ final class ClusterTopology {
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private static final long CLOSE_LIMIT_MILLIS = 500;
 
     private static final Set<String> POINTS_TO_A_CHANGE =
             Set.of("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN");
@@ -37,6 +41,7 @@ final class ClusterTopology {
     @GuardedBy("this")
     private Duration pause = SHORTEST_PAUSE;
 
+    private volatile CompletableFuture<Void> view = CompletableFuture.completedFuture(null);
     private volatile boolean closed;
 
     /**
@@ -73,7 +78,9 @@ final class ClusterTopology {
             wanted = false;
         }
         try {
-            client.refreshPartitionsAsync().whenComplete((ok, failure) -> {
+            CompletableFuture<Void> asked = client.refreshPartitionsAsync().toCompletableFuture();
+            view = asked;
+            asked.whenComplete((ok, failure) -> {
                 if (failure != null) {
                     log.debug("event=topology-unknown cause=\"{}\"", failure.toString());
                 }
@@ -105,7 +112,9 @@ final class ClusterTopology {
         ask();
     }
 
-    void close() {
+    /** Ends when nothing is asked for any more, or soon. */
+    CompletableFuture<?> close() {
         closed = true;
+        return view.handle((ok, failure) -> true).completeOnTimeout(false, CLOSE_LIMIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 }

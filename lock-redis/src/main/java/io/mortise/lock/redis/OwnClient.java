@@ -10,6 +10,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.protocol.ProtocolVersion;
@@ -54,7 +55,10 @@ final class OwnClient<C extends AbstractRedisClient> {
         uris.forEach(uri -> mine.add(mine(uri, context)));
         RedisClusterClient client = RedisClusterClient.create(resources, mine);
         client.setOptions(ClusterClientOptions.builder(lettuce(options.sslOptions(), context.requestTimeout()))
-                .build()); // no refresh of its own: see ClusterTopology
+                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .disableAllAdaptiveRefreshTriggers() // see ClusterTopology
+                        .build())
+                .build());
         return new OwnClient<>(client, resources);
     }
 
