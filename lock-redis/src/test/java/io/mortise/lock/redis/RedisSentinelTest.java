@@ -97,6 +97,24 @@ class RedisSentinelTest {
         assertThat(another.isHeld()).isTrue();
     }
 
+    /** It takes itself for the master until a sentinel tells it otherwise. */
+    @Test
+    void S01_aMasterThatWasFrozenDuringAFailoverGrantsNothingWhereReplicasCount() throws Exception {
+        ClientOptions soon = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+        RedisTestServer old = redis.master();
+        String sentinels = "redis-sentinel://:secret@" + redis.addresses() + "?master=mymaster";
+        try (LockClient stale = Locks.connect("redis://:secret@127.0.0.1:" + old.port() + "?waitReplicas=1", soon);
+                LockClient others = Locks.connect(sentinels, soon)) {
+            stale.named("y").acquire().release();
+            old.pause();
+            redis.awaitMasterOtherThan(old);
+            Lease held = others.named("x").acquire();
+            old.resume();
+            assertThatThrownBy(() -> stale.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
     @Test
     void S15_S19_whatIsWrongIsNamedWithoutSecrets() {
         String sentinels = redis.addresses();
