@@ -10,6 +10,7 @@ import io.mortise.lock.spi.Ticket;
 import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -40,18 +41,11 @@ final class RedisTicket implements Ticket {
     private final RedisKeys.OfLock keys;
     private final Unanswered unanswered = new Unanswered();
     private final AtomicBoolean sweeping = new AtomicBoolean();
-    private volatile @Nullable Standing standing;
-    private volatile @Nullable Pushed pushed;
+    private final HandedOn handedOn = new HandedOn();
     private volatile boolean leaves; // something may be in the store
     private volatile boolean granted;
     private volatile boolean abandoned;
     private volatile @Nullable RedisNode asked;
-
-    /** The server answered "busy": when that was asked on our clock, and when it was answered on the server's. */
-    private record Standing(int epoch, long sentNanos, long serverMicros) {}
-
-    /** What a message said, and when it arrived. */
-    private record Pushed(GrantMessage.Granted grant, int epoch, long arrivedNanos) {}
 
     RedisTicket(RedisBackend backend, LockRequest request, Waiter waiter) {
         this.backend = backend;
@@ -63,13 +57,11 @@ final class RedisTicket implements Ticket {
 
     @Override
     public CompletionStage<Attempt> attempt() {
-        Pushed message = pushed;
-        if (message != null) {
-            pushed = null;
-            Attempt.Granted collected = collect(message);
-            if (collected != null) {
-                return CompletableFuture.completedFuture(collected);
-            }
+        Optional<HandedOn.Grant> collected = handedOn.collect(
+                node(), request.leaseDuration(), context.clock().nanoTime());
+        if (collected.isPresent()) {
+            return CompletableFuture.completedFuture(
+                    grant(collected.get().token(), collected.get().validUntil()));
         }
         if (request.mayWait()) {
             backend.mailbox().add(request.attemptId(), this); // before it is sent: a message may come with the answer
@@ -77,27 +69,6 @@ final class RedisTicket implements Ticket {
         CompletableFuture<Attempt> answer = new CompletableFuture<>();
         ask(answer, MOST_ROUNDS);
         return answer;
-    }
-
-    /**
-     * A grant that was pushed stands without asking if the server's clock tells how long it was on its way: the lock was handed
-     * on so much later than we were told to wait, on the same connection. Otherwise the message is a hint, and so it is when
-     * half of the lease is over: asking renews.
-     */
-    private Attempt.@Nullable Granted collect(Pushed message) {
-        Standing told = standing;
-        if (told == null
-                || node().replication().required()
-                || told.epoch != message.epoch
-                || message.grant.serverMicros() < told.serverMicros
-                || message.epoch != node().epoch()) {
-            return null;
-        }
-        long handedOn = ServerTime.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
-        long from = handedOn - message.arrivedNanos < 0 ? handedOn : message.arrivedNanos;
-        long validUntil = LockClock.deadline(from, request.leaseDuration());
-        long left = validUntil - context.clock().nanoTime();
-        return left < request.leaseDuration().toNanos() / 2 ? null : grant(message.grant.token(), validUntil);
     }
 
     private Attempt.Granted grant(long token, long validUntil) {
@@ -163,7 +134,7 @@ final class RedisTicket implements Ticket {
                 }
             }
             case "busy" -> {
-                standing = new Standing(node.epoch(), sentNanos, serverMicros);
+                handedOn.stands(node.epoch(), sentNanos, serverMicros);
                 leaves = request.mayWait() || unanswered.any();
                 answer.complete(new Attempt.Waiting(untilNext((Long) values.get(1))));
             }
@@ -199,7 +170,7 @@ final class RedisTicket implements Ticket {
 
     /** The lock was handed on to us. On the I/O thread. */
     void pushed(GrantMessage.Granted grant, int epoch) {
-        pushed = new Pushed(grant, epoch, context.clock().nanoTime());
+        handedOn.told(grant, epoch, context.clock().nanoTime());
         wake();
     }
 
