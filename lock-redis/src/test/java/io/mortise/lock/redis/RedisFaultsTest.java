@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /** What only Redis can do to its clients. */
 class RedisFaultsTest {
-    private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofMillis(400));
+    private static final ClientOptions IMPATIENT = RedisTests.PATIENT.requestTimeout(Duration.ofMillis(400));
 
     private RedisTestServer server;
     private BareRedis redis;
@@ -48,7 +48,7 @@ class RedisFaultsTest {
     }
 
     private LockClient client() {
-        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())));
+        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.PATIENT);
     }
 
     @Test
@@ -90,7 +90,7 @@ class RedisFaultsTest {
                     opened.set(backend);
                     return backend;
                 },
-                ClientOptions.defaults())) {
+                RedisTests.PATIENT)) {
             client.named("x").acquire().close();
             ServerTime time =
                     Objects.requireNonNull(opened.get()).link().nodes().get(0).time();
@@ -111,8 +111,8 @@ class RedisFaultsTest {
     @Test
     void S19_anEntryThatSomebodyForgedLeavesNobodyWaiting() throws Exception {
         try (Relay relay = new Relay(server.port());
-                LockClient client =
-                        RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())))) {
+                LockClient client = RedisLocks.connect(
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), RedisTests.PATIENT)) {
             try (Lease held = client.named("x").acquire()) {
                 CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
                 Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
@@ -199,8 +199,8 @@ class RedisFaultsTest {
     @Test
     void S08_anAcquireThatIsExecutedAfterItsReleaseIsUndone() throws Exception {
         try (Relay relay = new Relay(server.port());
-                LockClient client =
-                        RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())))) {
+                LockClient client = RedisLocks.connect(
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), RedisTests.PATIENT)) {
             client.named("x").acquire().close();
             relay.silence();
             CompletableFuture<Lease> acquiring = client.named("x").acquireAsync();

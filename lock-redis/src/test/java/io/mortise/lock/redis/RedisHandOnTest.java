@@ -4,7 +4,6 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
@@ -47,9 +46,8 @@ class RedisHandOnTest {
     @BeforeEach
     void connect() {
         line = TcpProxy.to("127.0.0.1", server.port());
-        near = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())));
-        far = RedisLocks.connect(
-                RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port())), ClientOptions.defaults());
+        near = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.PATIENT);
+        far = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port())), RedisTests.PATIENT);
     }
 
     @AfterEach

@@ -44,7 +44,7 @@ class RedisInteropTest {
     }
 
     private static LockClient client() {
-        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())));
+        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.PATIENT);
     }
 
     private static boolean take(String value, long millis) {

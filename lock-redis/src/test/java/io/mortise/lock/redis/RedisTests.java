@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -19,6 +20,9 @@ final class RedisTests {
     private static final Pattern CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
 
     static final Duration SOON = Duration.ofSeconds(20);
+
+    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private RedisTests() {}
 

@@ -4,7 +4,6 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -56,7 +55,7 @@ class RedisWireTest {
     }
 
     private LockClient client() {
-        LockClient client = RedisLocks.connect(options());
+        LockClient client = RedisLocks.connect(options(), RedisTests.PATIENT);
         clients.add(client);
         return client;
     }
@@ -172,7 +171,7 @@ class RedisWireTest {
                     backend.set(RedisBackend.open(options(), context));
                     return backend.get();
                 },
-                ClientOptions.defaults());
+                RedisTests.PATIENT);
         clients.add(client);
         Semaphore window = new Semaphore(500);
         List<CompletableFuture<?>> failed = new ArrayList<>();

@@ -4,7 +4,6 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
@@ -51,7 +50,7 @@ class RenewalsTest {
                     opened.set(backend);
                     return backend;
                 },
-                ClientOptions.defaults());
+                RedisTests.PATIENT);
         clock = Objects.requireNonNull(context.get()).clock();
         renewals = new Renewals(Objects.requireNonNull(opened.get()).link(), clock, Duration.ofSeconds(5));
     }

@@ -8,9 +8,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Whether a process stands still: a stop signal takes effect only when one of its threads gets to run. */
+/**
+ * Whether a process stands still: a stop signal takes effect only when one of its threads gets to run. And whether one that
+ * is not our child has ended: its exit code may wait for ever for a parent that asks, as in a container without an init.
+ */
 final class ProcessState {
     private static final String STOPPED = "T";
+    private static final String ZOMBIE = "Z";
 
     private ProcessState() {}
 
@@ -29,19 +33,37 @@ final class ProcessState {
         }
     }
 
+    /** Whether it runs no more, even if its exit code has not been fetched. */
+    static boolean hasEnded(long pid) {
+        Path stat = Path.of("/proc", Long.toString(pid), "stat");
+        try {
+            if (Files.exists(Path.of("/proc/self/stat"))) {
+                return !Files.exists(stat) || stateIn(stat).startsWith(ZOMBIE);
+            }
+            String state = asPsSays(pid);
+            return state.isEmpty() || state.startsWith(ZOMBIE);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     private static boolean eachThreadIsStopped(Path tasks) throws IOException {
         List<Path> threads;
         try (Stream<Path> listed = Files.list(tasks)) {
             threads = listed.toList();
         }
         for (Path thread : threads) {
-            // The state follows the name, which is in brackets and may contain any character.
-            String stat = Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
-            if (!stat.substring(stat.lastIndexOf(')') + 1).strip().startsWith(STOPPED)) {
+            if (!stateIn(thread.resolve("stat")).startsWith(STOPPED)) {
                 return false;
             }
         }
         return true;
+    }
+
+    private static String stateIn(Path stat) throws IOException {
+        String text = Files.readString(stat, StandardCharsets.ISO_8859_1);
+        // The state follows the name, which is in brackets and may contain any character.
+        return text.substring(text.lastIndexOf(')') + 1).strip();
     }
 
     private static String asPsSays(long pid) throws IOException {

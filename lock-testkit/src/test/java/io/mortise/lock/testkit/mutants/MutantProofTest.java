@@ -77,12 +77,7 @@ class MutantProofTest {
         assertThat(trial.failedFor(mutant.rule(), mutant.killer()))
                 .as(
                         "%s SURVIVES %s in %s: passed %s times, not verified %s times, failed otherwise with %s",
-                        mutant,
-                        mutant.killer(),
-                        trial.took(),
-                        trial.succeeded(),
-                        trial.aborted(),
-                        trial.failures())
+                        mutant, mutant.killer(), trial.took(), trial.succeeded(), trial.aborted(), trial.failures())
                 .isTrue();
     }
 

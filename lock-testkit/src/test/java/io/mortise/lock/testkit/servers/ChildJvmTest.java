@@ -113,7 +113,7 @@ class ChildJvmTest {
             ProcessHandle server =
                     ProcessHandle.of(Long.parseLong(line.substring(7))).orElseThrow();
             parent.kill();
-            Await.until("the server is gone", LIMIT, () -> !server.isAlive());
+            Await.until("the server is gone", LIMIT, () -> ProcessState.hasEnded(server.pid()));
         }
     }
 
@@ -133,7 +133,7 @@ class ChildJvmTest {
                     .toList();
             assertThat(guards).hasSize(1).allMatch(ProcessHandle::destroy);
             parent.kill();
-            Await.until("the child is gone", LIMIT, () -> !child.isAlive());
+            Await.until("the child is gone", LIMIT, () -> ProcessState.hasEnded(child.pid()));
         }
     }
 

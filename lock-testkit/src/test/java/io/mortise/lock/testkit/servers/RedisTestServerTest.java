@@ -117,11 +117,15 @@ class RedisTestServerTest {
             String[] words = owner.nextLine(LIMIT).split(" ", 3);
             ProcessHandle running = ProcessHandle.of(Long.parseLong(words[0])).orElseThrow();
             ProcessHandle paused = ProcessHandle.of(Long.parseLong(words[1])).orElseThrow();
-            assertThat(running.isAlive() && paused.isAlive()).isTrue();
+            assertThat(ProcessState.hasEnded(running.pid()) || ProcessState.hasEnded(paused.pid()))
+                    .isFalse();
             // As when a whole group of processes is told to end: the guards stay.
             running.children().forEach(ProcessHandle::destroy);
             owner.kill();
-            Await.until("both servers are gone", LIMIT, () -> !running.isAlive() && !paused.isAlive());
+            Await.until(
+                    "both servers are gone",
+                    LIMIT,
+                    () -> ProcessState.hasEnded(running.pid()) && ProcessState.hasEnded(paused.pid()));
             Await.until("the data is gone", LIMIT, () -> Files.notExists(Path.of(words[2])));
         }
     }
