@@ -15,11 +15,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * {@code redis://[[user]:password@]host:6379/database}, {@code rediss://…} with TLS, {@code
- * redis-socket:///path/of/socket?db=0}, {@code redis-sentinel://[[user]:password@]sentinel1:26379,sentinel2/database?master=NAME}
- * with the credentials of the master, {@code redis-cluster://[[user]:password@]node1:6379,node2}. Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the path),
- * {@code waitReplicas} (0, see {@link RedisOptions#waitReplicas}), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and {@code
- * trustedCertificates} (a PEM file).
+ * {@code redis://[[user]:password@]host:6379/database}; {@code redis-socket:///path/of/socket?db=0}; {@code
+ * redis-sentinel://[[user]:password@]sentinel1:26379,sentinel2/database?master=NAME}, with the credentials of the master;
+ * {@code redis-cluster://[[user]:password@]node1:6379,node2}, of which one that answers is enough. With TLS: {@code rediss},
+ * {@code rediss-sentinel} and {@code rediss-cluster}.
+ *
+ * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the path), {@code waitReplicas} (0, see
+ * {@link RedisOptions#waitReplicas}), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none})
+ * and {@code trustedCertificates} (a PEM file).
  */
 public final class RedisProvider implements LockProvider {
     private static final int DEFAULT_PORT = 6379;
