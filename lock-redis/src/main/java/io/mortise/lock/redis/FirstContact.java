@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/** Opens a connection and makes sure that it works, within the connect timeout. A server that is not up yet is waited for. */
+/** Opens connections and makes sure that they work, within the connect timeout. A server that is not up yet is waited for. */
 final class FirstContact {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -24,16 +26,21 @@ final class FirstContact {
 
     private FirstContact() {}
 
-    static RedisNode await(
-            Supplier<StatefulRedisPubSubConnection<String, String>> connect,
-            String channel,
+    /**
+     * Blocks until it works.
+     *
+     * @param connect may block; completes once it works
+     * @param discard ends one that came too late
+     */
+    static <T> T await(
+            Supplier<? extends CompletionStage<T>> connect,
+            Consumer<T> discard,
             String endpoints,
-            BackendContext context,
-            RedisNode.Listener listener) {
+            BackendContext context) {
         long until = context.clock().nanoTime() + context.connectTimeout().toNanos();
         while (true) {
             try {
-                return once(connect, channel, endpoints, context, listener, until);
+                return once(connect, discard, endpoints, context, until);
             } catch (BackendUnavailableException e) {
                 if (until - context.clock().nanoTime() <= PAUSE_NANOS
                         || Thread.currentThread().isInterrupted()) {
@@ -44,33 +51,22 @@ final class FirstContact {
         }
     }
 
-    private static RedisNode once(
-            Supplier<StatefulRedisPubSubConnection<String, String>> connect,
-            String channel,
+    private static <T> T once(
+            Supplier<? extends CompletionStage<T>> connect,
+            Consumer<T> discard,
             String endpoints,
             BackendContext context,
-            RedisNode.Listener listener,
             long until) {
-        CompletableFuture<RedisNode> contact = new CompletableFuture<>();
-        CompletableFuture.supplyAsync(connect, context.blocking()).whenComplete((connection, failure) -> {
-            if (failure != null) {
-                contact.completeExceptionally(failure);
-                return;
-            }
-            RedisNode node = new RedisNode(connection, endpoints, context, listener);
-            contact.whenComplete((used, unused) -> {
-                if (unused != null) { // nobody waits for it any more, or it is of no use
-                    node.close();
-                }
-            });
-            node.start(channel).whenComplete((ok, refused) -> {
-                if (refused == null) {
-                    contact.complete(node);
-                } else {
-                    contact.completeExceptionally(refused);
-                }
-            });
-        });
+        CompletableFuture<T> contact = new CompletableFuture<>();
+        CompletableFuture.supplyAsync(connect, context.blocking())
+                .thenCompose(Function.identity())
+                .whenComplete((opened, failure) -> {
+                    if (failure != null) {
+                        contact.completeExceptionally(failure);
+                    } else if (!contact.complete(opened)) {
+                        discard.accept(opened); // nobody waits for it any more
+                    }
+                });
         try {
             return contact.get(until - context.clock().nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {

@@ -8,8 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
-/** The tickets of this client that may stand in line, by attempt id: whom messages are for. */
+/**
+ * The tickets of this client that may stand in line or hold, by attempt id: whom messages are for. One that is not here has
+ * nothing in the store any more, as far as this client knows.
+ */
 final class Mailbox {
     private static final int AT_ONCE = 256;
     private static final Duration PAUSE = Duration.ofMillis(20);
@@ -37,9 +41,14 @@ final class Mailbox {
         return tickets.size();
     }
 
-    /** What was published while nobody listened is lost: each asks again. A crowd is spread over time. */
-    void wakeAll() {
-        List<RedisTicket> all = new ArrayList<>(tickets.values());
+    /** What was published while nobody listened is lost: each that waits asks again. A crowd is spread over time. */
+    void wakeAll(Predicate<RedisTicket> whom) {
+        List<RedisTicket> all = new ArrayList<>();
+        for (RedisTicket ticket : tickets.values()) {
+            if (whom.test(ticket)) {
+                all.add(ticket);
+            }
+        }
         for (int from = 0; from < all.size(); from += AT_ONCE) {
             List<RedisTicket> some = all.subList(from, Math.min(all.size(), from + AT_ONCE));
             if (from == 0) {

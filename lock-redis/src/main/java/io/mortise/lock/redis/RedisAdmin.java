@@ -9,19 +9,22 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.spi.OwnerRecord;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The operator's view: reads keys and queues as they stand. */
 final class RedisAdmin implements LockAdmin {
     private static final Pattern TOKEN = Pattern.compile(" token=(\\d{1,18})(?: row=\\d+:\\d+)?$");
-    private static final Pattern CURSOR = Pattern.compile("(\\d{1,20}) (.*)", Pattern.DOTALL);
+    private static final Pattern CURSOR = Pattern.compile("([0-9a-f]*):(\\d{1,20}) (.*)", Pattern.DOTALL);
     private static final int SCANNED_AT_ONCE = 1_000;
 
     private final RedisBackend backend;
@@ -54,49 +57,74 @@ final class RedisAdmin implements LockAdmin {
     }
 
     /**
-     * By SCAN, whose order means nothing and which may show a name twice while the server's table grows. The cursor is SCAN's,
-     * and the last name that was shown of what it gave.
+     * By SCAN, whose order means nothing and which may show a name twice while the server's table grows, or its slot moves to
+     * another. The cursor is the server, SCAN's, and the last name that was shown of what it gave.
      */
     @Override
     public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
-        Matcher position = CURSOR.matcher(cursor.orElse("0 "));
+        Matcher position = CURSOR.matcher(cursor.orElse(":0 "));
         if (!position.matches()) {
             return CompletableFuture.failedFuture(new IllegalArgumentException(
                     "cursor is \"" + cursor.orElse("") + "\", must be one of a page before"));
         }
-        return page(prefix, limit, position.group(1), position.group(2), new ArrayList<>());
+        String on = position.group(1);
+        Optional<RedisNode> node = nodesFrom(on).findFirst();
+        if (node.isEmpty()) {
+            return done(new Page(List.of(), Optional.empty()));
+        }
+        boolean there = on.isEmpty() || node.get().id().equals(on); // else that one is gone, and the next begins
+        return page(
+                new Listing(prefix, limit, new ArrayList<>()),
+                node.get(),
+                there ? position.group(2) : "0",
+                there ? position.group(3) : "");
     }
 
-    private CompletionStage<Page> page(String prefix, int limit, String at, String after, List<LockStatus> found) {
-        return scan(at).thenCompose(scanned -> {
+    private record Listing(String prefix, int limit, List<LockStatus> found) {}
+
+    private Stream<RedisNode> nodesFrom(String id) {
+        return backend.link().nodes().stream().filter(node -> node.id().compareTo(id) >= 0);
+    }
+
+    private CompletionStage<Page> page(Listing listing, RedisNode node, String at, String after) {
+        List<LockStatus> found = listing.found;
+        return scan(node, at).thenCompose(scanned -> {
             TreeSet<String> names = new TreeSet<>();
             for (String key : scanned.getKeys()) {
                 backend.keys()
                         .lockName(key)
-                        .filter(name -> name.startsWith(prefix) && name.compareTo(after) > 0)
+                        .filter(name -> name.startsWith(listing.prefix) && name.compareTo(after) > 0)
                         .ifPresent(names::add);
             }
-            return statuses(names.stream().limit(limit - found.size()).toList()).thenCompose(statuses -> {
+            List<String> some =
+                    names.stream().limit(listing.limit - found.size()).toList();
+            return statuses(some).thenCompose(statuses -> {
                 statuses.stream().filter(status -> !status.holders().isEmpty()).forEach(found::add);
-                if (names.size() > statuses.size()) {
-                    String last = statuses.isEmpty()
-                            ? after
-                            : statuses.get(statuses.size() - 1).name();
-                    return done(new Page(found, Optional.of(at + " " + last)));
+                if (names.size() > some.size()) {
+                    String last = some.isEmpty() ? after : some.get(some.size() - 1);
+                    return done(new Page(found, cursor(node, at, last)));
                 }
-                if (scanned.isFinished()) {
+                Optional<RedisNode> next = scanned.isFinished()
+                        ? nodesFrom(node.id()).filter(other -> other != node).findFirst()
+                        : Optional.of(node);
+                if (next.isEmpty()) {
                     return done(new Page(found, Optional.empty()));
                 }
-                return found.size() == limit
-                        ? done(new Page(found, Optional.of(scanned.getCursor() + " ")))
-                        : page(prefix, limit, scanned.getCursor(), "", found);
+                String from = scanned.isFinished() ? "0" : scanned.getCursor();
+                return found.size() == listing.limit
+                        ? done(new Page(found, cursor(next.get(), from, "")))
+                        : page(listing, next.get(), from, "");
             });
         });
     }
 
-    private CompletionStage<KeyScanCursor<String>> scan(String at) {
+    private static Optional<String> cursor(RedisNode node, String at, String after) {
+        return Optional.of(node.id() + ":" + at + " " + after);
+    }
+
+    private CompletionStage<KeyScanCursor<String>> scan(RedisNode node, String at) {
         ScanArgs args = ScanArgs.Builder.matches(backend.keys().pattern()).limit(SCANNED_AT_ONCE);
-        return node().ask("list of locks", commands -> commands.scan(ScanCursor.of(at), args));
+        return node.ask("list of locks", commands -> commands.scan(ScanCursor.of(at), args));
     }
 
     private CompletionStage<List<LockStatus>> statuses(List<String> names) {
@@ -121,7 +149,14 @@ final class RedisAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<List<Finding>> diagnose() {
-        return node().ask("diagnosis", commands -> commands.info()).thenApply(RedisAdmin::findings);
+        CompletionStage<Set<Finding>> all = CompletableFuture.completedFuture(new LinkedHashSet<>());
+        for (RedisNode node : backend.link().nodes()) {
+            all = all.thenCombine(node.ask("diagnosis", commands -> commands.info()), (found, info) -> {
+                found.addAll(findings(info));
+                return found;
+            });
+        }
+        return all.thenApply(List::copyOf);
     }
 
     static List<Finding> findings(String info) {
@@ -138,10 +173,6 @@ final class RedisAdmin implements LockAdmin {
                     "set appendonly yes and appendfsync always, or keep a restarted server away for one lease"));
         }
         return findings;
-    }
-
-    private RedisNode node() {
-        return backend.link().nodes().get(0);
     }
 
     private static CompletionStage<LockAdmin.Page> done(Page page) {

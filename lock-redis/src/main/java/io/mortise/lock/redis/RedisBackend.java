@@ -18,13 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The SPI over a link: tickets, and the messages for them. */
-final class RedisBackend implements LockBackend, RedisNode.Listener {
+final class RedisBackend implements LockBackend, ClusterLink.Listener {
     private static final Logger log = LoggerFactory.getLogger(RedisBackend.class);
 
     private final RedisOptions options;
     private final BackendContext context;
     private final RedisKeys keys;
-    private final String channel;
     private final Mailbox mailbox;
     private final RedisLink link;
     private final Renewals renewals;
@@ -33,17 +32,16 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
     private RedisBackend(RedisOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
-        this.keys = new RedisKeys(options.prefix());
-        this.channel = keys.channel(context.clientId());
+        this.keys = options.isCluster() ? RedisKeys.clustered(options.prefix()) : new RedisKeys(options.prefix());
         this.mailbox = new Mailbox(context.clock());
-        this.link = StandaloneLink.open(options, channel, context, this);
-        this.renewals = new Renewals(link, context.clock());
+        this.link = options.isCluster()
+                ? ClusterLink.open(options, keys, context, this)
+                : StandaloneLink.open(options, keys.channel(context.clientId()), context, this);
+        this.renewals = new Renewals(link, context.clock(), context.requestTimeout());
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {
-        RedisBackend backend = new RedisBackend(options, context);
-        backend.link.nodes().forEach(node -> EvictionCheck.warn(node, backend.endpoints()));
-        return backend;
+        return new RedisBackend(options, context);
     }
 
     BackendContext context() {
@@ -52,10 +50,6 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
 
     RedisKeys keys() {
         return keys;
-    }
-
-    String channel() {
-        return channel;
     }
 
     Mailbox mailbox() {
@@ -75,7 +69,8 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
         }
         Optional<RedisTicket> ticket = mailbox.find(message.get().attemptId());
         if (ticket.isEmpty()) {
-            return; // it is being withdrawn, and the withdrawal serves the next one in line
+            giveBack(message.get());
+            return;
         }
         if (message.get() instanceof GrantMessage.Granted granted) {
             ticket.get().pushed(granted, from.epoch());
@@ -86,7 +81,31 @@ final class RedisBackend implements LockBackend, RedisNode.Listener {
 
     @Override
     public void listening(RedisNode node) {
-        mailbox.wakeAll();
+        mailbox.wakeAll(ticket -> ticket.waitsAt(node));
+    }
+
+    /** Who waits where its lock is no longer asks where it is now. */
+    @Override
+    public void rerouted() {
+        mailbox.wakeAll(RedisTicket::isMisplaced);
+    }
+
+    /**
+     * Nobody here stands in line with that attempt: it was given up, or one of its requests came so late that it was executed
+     * after its withdrawal. What it was given is the next one's, not nobody's for a whole lease.
+     */
+    private void giveBack(GrantMessage message) {
+        Optional<String> name = keys.lockName(message.key());
+        if (name.isEmpty()) {
+            log.debug("event=message-ignored length={}", message.key().length());
+            return;
+        }
+        RedisKeys.OfLock lock = keysOf(name.get());
+        context.settle(
+                "the turn of an attempt for lock \"" + new LockName(name.get()).escaped()
+                        + "\" that nobody here makes any more",
+                () -> link.nodeOf(lock).ask("giving back a turn", Script.RELEASE, lock.all(), message.attemptId(), "0"),
+                context.clock().nanoTime() + options.leaseDuration().toNanos());
     }
 
     @Override

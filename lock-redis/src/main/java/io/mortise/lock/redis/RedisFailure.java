@@ -36,6 +36,9 @@ final class RedisFailure {
     private static final Pattern INSIDE_SCRIPT =
             Pattern.compile(".*@user_script: ?\\d+: -([A-Z]+)\\b.*", Pattern.DOTALL);
 
+    /** What all scripts are answered by a node of a cluster that is taken for a server by itself. */
+    private static final String CROSS_SLOT = "CROSSSLOT";
+
     private static final String TOO_MANY_CLIENTS = "max number of clients";
 
     private RedisFailure() {}
@@ -53,7 +56,9 @@ final class RedisFailure {
                     ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, answer)
                     : new BackendRefusedException(
                             what + " at " + endpoints + " was refused: " + message
-                                    + ". Check credentials, ACLs and the database",
+                                    + (code(message).equals(CROSS_SLOT)
+                                            ? ". This is a cluster: use redis-cluster://"
+                                            : ". Check credentials, ACLs and the database"),
                             answer);
         }
         if (find(failure, SSLHandshakeException.class) != null || find(failure, CertificateException.class) != null) {
@@ -77,10 +82,19 @@ final class RedisFailure {
         return plain.matches() ? plain.group(1) : "";
     }
 
+    /** Also among what several nodes of a cluster said, which Lettuce suppresses. */
     private static <T extends Throwable> @Nullable T find(Throwable failure, Class<T> type) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {
                 return type.cast(cause);
+            }
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            for (Throwable one : cause.getSuppressed()) {
+                T found = find(one, type);
+                if (found != null) {
+                    return found;
+                }
             }
         }
         return null;

@@ -1,27 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.codec.CRC16;
 import io.mortise.lock.spi.LockName;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Where things are in the store. Mortise's own keys begin with a percent sign and a letter that no escaped name can have in
- * that place, so that no lock ever meets them (S13).
+ * that place, so that no lock ever meets them (S13). In a cluster all that belongs to one lock is in the slot of its bucket's
+ * hash tag.
  */
 final class RedisKeys {
+    /** Before a channel in a waiter's entry: it is published on by SPUBLISH. No prefix of keys has a brace. */
+    static final String SHARDED = "{s}";
+
+    /** How many counters there are for good in a cluster, and how many of its nodes can have locks at most. */
+    static final int BUCKETS = 64;
+
     private static final String QUEUE = "%queue:";
     private static final String ENTRIES = "%waiters:";
     private static final String COUNTER = "%token";
     private static final String CHANNEL = "%mortise-client:";
+    private static final Pattern TAGGED = Pattern.compile("(\\{b\\d\\d})(.*)", Pattern.DOTALL);
 
     private final String prefix;
+    private final boolean clustered;
+    private final int[] slots = new int[BUCKETS];
 
-    RedisKeys(String prefix) {
+    private RedisKeys(String prefix, boolean clustered) {
         this.prefix = prefix;
+        this.clustered = clustered;
+        for (int bucket = 0; bucket < BUCKETS; bucket++) {
+            slots[bucket] = SlotHash.getSlot(tag(bucket));
+        }
     }
 
-    /** All that a script may touch for one lock, in the order in which the scripts expect them. */
-    record OfLock(String grant, String counter, String queue, String entries) {
+    /** For one server. */
+    RedisKeys(String prefix) {
+        this(prefix, false);
+    }
+
+    /** For a cluster. */
+    static RedisKeys clustered(String prefix) {
+        return new RedisKeys(prefix, true);
+    }
+
+    /**
+     * All that a script may touch for one lock, in the order in which the scripts expect them.
+     *
+     * @param slot in a cluster, where all of them are
+     */
+    record OfLock(String grant, String counter, String queue, String entries, int slot) {
         String[] all() {
             return new String[] {grant, counter, queue, entries};
         }
@@ -29,17 +63,29 @@ final class RedisKeys {
 
     OfLock of(LockName name) {
         String escaped = name.escaped();
-        return new OfLock(prefix + escaped, counter(), prefix + QUEUE + escaped, prefix + ENTRIES + escaped);
+        int bucket = clustered ? bucket(escaped) : 0;
+        String start = clustered ? prefix + tag(bucket) : prefix;
+        return new OfLock(
+                start + escaped, start + COUNTER, start + QUEUE + escaped, start + ENTRIES + escaped, slots[bucket]);
     }
 
-    /** The one counter of all tokens: nothing is kept for a name that is not in use (S17). */
-    private String counter() {
-        return prefix + COUNTER;
+    /** What {@code CLUSTER KEYSLOT} says of the escaped name, which has no braces, modulo 64. */
+    private static int bucket(String escaped) {
+        return CRC16.crc16(escaped.getBytes(StandardCharsets.US_ASCII)) % BUCKETS;
+    }
+
+    private static String tag(int bucket) {
+        return String.format(Locale.ROOT, "{b%02d}", bucket);
     }
 
     /** What a client listens to. */
     String channel(String clientId) {
         return prefix + CHANNEL + clientId;
+    }
+
+    /** What a client listens to for the locks of the same bucket: in their slot. */
+    String shardChannel(OfLock lock, String clientId) {
+        return lock.counter().substring(0, lock.counter().length() - COUNTER.length()) + CHANNEL + clientId;
     }
 
     /** For SCAN: all keys with the prefix. */
@@ -53,6 +99,13 @@ final class RedisKeys {
             return Optional.empty();
         }
         String escaped = key.substring(prefix.length());
+        if (clustered) {
+            Matcher tagged = TAGGED.matcher(escaped);
+            if (!tagged.matches() || !tagged.group(1).equals(tag(bucket(tagged.group(2))))) {
+                return Optional.empty();
+            }
+            escaped = tagged.group(2);
+        }
         try {
             LockName name = new LockName(LockName.unescape(escaped));
             return name.escaped().equals(escaped) ? Optional.of(name.value()) : Optional.empty();

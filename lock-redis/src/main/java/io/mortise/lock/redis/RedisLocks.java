@@ -5,7 +5,10 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
 
-/** The typed way in: for TLS with certificates of your own, or a {@code RedisClient} that the application already has. */
+/**
+ * The typed way in: for TLS with certificates of your own, or a {@code RedisClient} or {@code RedisClusterClient} that the
+ * application already has.
+ */
 public final class RedisLocks {
     private RedisLocks() {}
 

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.lettuce.core.Delegating;
 import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisChannelWriter;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.protocol.DefaultEndpoint;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
-import io.mortise.lock.BackendRefusedException;
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,15 +25,27 @@ import org.slf4j.LoggerFactory;
  */
 final class RedisNode {
     private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
+    private static final AtomicInteger EPOCHS = new AtomicInteger();
 
-    private final StatefulRedisPubSubConnection<String, String> connection;
+    private static final CompletionStage<String> NO_CLUSTER = CompletableFuture.completedFuture("");
+
+    private final String id;
     private final String endpoints;
+    private final CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
     private final BackendContext context;
     private final Listener listener;
     private final ServerTime time = new ServerTime();
-    private final Deadlines deadlines;
-    private volatile int epoch;
-    private volatile long heardNanos;
+    private final Replication replication;
+    private final Opening opening = new Opening();
+    private final ConnectionLost lost = new ConnectionLost();
+    private final Subscriptions subscriptions;
+    private final Requests requests;
+    private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
+    private volatile String channel = "";
+    private volatile int epoch = EPOCHS.incrementAndGet();
+    private volatile boolean usable = true;
+    private volatile boolean connected;
+    private volatile boolean sharded;
     private volatile boolean closed;
 
     /** Told on the connection's I/O thread. */
@@ -45,8 +53,14 @@ final class RedisNode {
         /** What was published for this client. */
         void message(RedisNode from, String text);
 
-        /** A connection stands and listens: the first, or another after one was lost. */
+        /** A connection stands and listens: the first, or another after one was lost; or it must listen anew. */
         void listening(RedisNode node);
+
+        /** It can be used from now on. */
+        default void opened(RedisNode node) {}
+
+        /** It was lost, or could not serve a request. */
+        default void trouble(RedisNode node, Throwable cause) {}
     }
 
     /** What becomes of one request. */
@@ -63,27 +77,69 @@ final class RedisNode {
         void failed(Throwable cause, boolean notExecuted);
     }
 
-    RedisNode(
-            StatefulRedisPubSubConnection<String, String> connection,
-            String endpoints,
-            BackendContext context,
-            Listener listener) {
-        this.connection = connection;
-        this.endpoints = endpoints;
-        this.context = context;
-        this.listener = listener;
-        this.heardNanos = context.clock().nanoTime();
-        this.deadlines = new Deadlines(context.clock(), context.requestTimeout(), this::overdue);
+    /** Nothing could be sent at all. */
+    private static final class NotOpen extends RedisException {
+        private static final long serialVersionUID = 1;
+
+        NotOpen(Throwable cause) {
+            super(String.valueOf(cause.getMessage()), cause);
+        }
     }
 
-    /** Listens to the channel, and asks for the time. */
-    CompletionStage<?> start(String channel) {
-        connection.addListener(new ConnectionLost());
-        connection.addListener(new Messages());
-        RedisPubSubAsyncCommands<String, String> commands = connection.async();
-        return commands.subscribe(channel).thenCompose(subscribed -> {
-            long sent = context.clock().nanoTime();
-            return commands.time().thenAccept(now -> time.heard(sent, micros(now)));
+    /**
+     * It is to be started.
+     *
+     * @param id by which a cluster knows it, else empty
+     */
+    RedisNode(
+            String id,
+            String endpoints,
+            CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting,
+            BackendContext context,
+            int waitReplicas,
+            Listener listener) {
+        this.id = id;
+        this.endpoints = endpoints;
+        this.connecting = connecting;
+        this.context = context;
+        this.listener = listener;
+        this.subscriptions = new Subscriptions(this, listener);
+        this.requests = new Requests(this, context, listener);
+        this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
+    }
+
+    /** Listens to the channel, and asks for the time, and in a cluster for the version; fails within a request timeout. */
+    CompletionStage<?> start(String ownChannel) {
+        channel = ownChannel;
+        CompletionStage<Object> started = connecting.thenCompose(made -> {
+            if (!usable) {
+                return CompletableFuture.failedFuture(new RedisException("too late"));
+            }
+            connection = made;
+            connected = true;
+            made.addListener(lost);
+            made.addListener(subscriptions);
+            RedisPubSubAsyncCommands<String, String> commands = made.async();
+            return commands.subscribe(ownChannel).thenCompose(subscribed -> {
+                long sent = context.clock().nanoTime();
+                return commands.time()
+                        .thenAccept(now -> time.heard(sent, micros(now)))
+                        .thenCompose(ok -> id.isEmpty()
+                                ? NO_CLUSTER
+                                : commands.info("server").exceptionally(forbidden -> ""))
+                        .thenApply(info -> sharded = version(info) >= 7);
+            });
+        });
+        CompletionStage<Object> bounded = context.timed("connect to " + endpoints, started);
+        return bounded.whenComplete((ok, failure) -> {
+            if (failure == null) {
+                listener.opened(this);
+            } else {
+                usable = false;
+                leave();
+                listener.trouble(this, failure);
+            }
+            opening.open();
         });
     }
 
@@ -91,9 +147,101 @@ final class RedisNode {
         return Long.parseLong(secondsAndMicros.get(0)) * 1_000_000 + Long.parseLong(secondsAndMicros.get(1));
     }
 
-    /** Rises with each connection that is lost. What was told in one epoch came over one connection. */
+    private static int version(String info) {
+        return EvictionCheck.field(info, "redis_version")
+                .map(version -> Integer.parseInt(version.replaceFirst("\\D.*", "")))
+                .orElse(0);
+    }
+
+    /** Told once it is open, or why it never will be. */
+    void whenOpen(Consumer<@Nullable Throwable> told) {
+        opening.run(() -> told.accept(usable ? null : neverOpen()));
+    }
+
+    private Throwable neverOpen() {
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> made = connecting.toCompletableFuture();
+        Throwable cause = new RedisException("Connection is closed");
+        if (made.isCompletedExceptionally()) {
+            try {
+                made.join();
+            } catch (RuntimeException e) {
+                cause = e.getCause() != null ? e.getCause() : e;
+            }
+        }
+        return new NotOpen(cause);
+    }
+
+    boolean isOpen() {
+        return opening.isOpen();
+    }
+
+    /** Whether it could be opened, or may yet be. */
+    boolean isUsable() {
+        return usable;
+    }
+
+    /** Whether its connection stands. */
+    boolean isConnected() {
+        return connected;
+    }
+
+    /** It stands again, as its first message says. */
+    void stands() {
+        if (!connected) {
+            connected = true;
+            log.info("event=reconnected endpoints={}", endpoints);
+        }
+    }
+
+    /** Something came over the connection. */
+    void heard() {
+        requests.heard();
+    }
+
+    @Nullable
+    StatefulRedisPubSubConnection<String, String> connection() {
+        return connection;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** By which a cluster knows it, else empty. */
+    String id() {
+        return id;
+    }
+
+    /** Differs for each connection to any server. What was told in one epoch came over one connection. */
     int epoch() {
         return epoch;
+    }
+
+    String endpoints() {
+        return endpoints;
+    }
+
+    /** What it listens to since its start. */
+    String channel() {
+        return channel;
+    }
+
+    /** Whether it knows SPUBLISH. */
+    boolean sharded() {
+        return sharded;
+    }
+
+    /** Listens to a channel of a slot as well; what is sent after this is executed after it. */
+    void listen(String shardChannel) {
+        StatefulRedisPubSubConnection<String, String> made = connection;
+        if (made != null) {
+            subscriptions.listen(made, shardChannel);
+        }
+    }
+
+    /** Whether its replicas have what was written. */
+    Replication replication() {
+        return replication;
     }
 
     /** This server's clock. */
@@ -103,65 +251,36 @@ final class RedisNode {
 
     /** Runs a script; the reply is told once, within one request timeout. */
     void run(Script script, String[] keys, String[] args, Reply reply) {
-        send(Call.bySha1(script, keys, args, context.clock().nanoTime(), epoch), reply, script, keys, args);
-    }
-
-    private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {
-        call.whenComplete(
-                (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
-                    deadlines.ended();
-                    if (failure == null) {
-                        heardNanos = context.clock().nanoTime();
-                        answered(reply, answer);
-                    } else if (failure instanceof RedisNoScriptException) {
-                        send(
-                                Call.byText(script, keys, args, context.clock().nanoTime(), epoch),
-                                reply,
-                                script,
-                                keys,
-                                args);
-                    } else {
-                        reply.failed(failure, wasNotExecuted(failure));
-                    }
-                });
-        deadlines.begin(call);
-        try {
-            connection.dispatch(call);
-        } catch (RuntimeException e) {
-            call.completeExceptionally(e);
-        }
-    }
-
-    /** Whatever is odd about an answer, its ticket hears of it: nobody may be left waiting. */
-    private static void answered(Reply reply, List<Object> answer) {
-        try {
-            reply.answered(answer);
-        } catch (RuntimeException e) {
-            reply.failed(
-                    new BackendRefusedException("the server answered what its scripts do not: " + answer, e), false);
-        }
-    }
-
-    /** An error that the server answered, or a connection that took nothing. A text that Lettuce changes only costs time. */
-    private static boolean wasNotExecuted(Throwable failure) {
-        String message = failure.getMessage();
-        return failure instanceof io.lettuce.core.RedisCommandExecutionException
-                || (failure instanceof RedisException
-                        && message != null
-                        && (message.contains("Commands are rejected")
-                                || message.contains("Commands are not accepted")
-                                || message.equals("Connection is closed")));
+        opening.run(() -> {
+            if (usable) {
+                requests.send(script, keys, args, reply);
+            } else {
+                reply.failed(neverOpen(), true);
+            }
+        });
     }
 
     /** Another command, such as an operator's. */
     <T> CompletionStage<T> ask(
             String what, Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command) {
-        CompletionStage<T> answer;
-        try {
-            answer = command.apply(connection.async());
-        } catch (RuntimeException e) {
-            answer = CompletableFuture.failedFuture(e);
-        }
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        opening.run(() -> {
+            try {
+                if (!usable) {
+                    throw new NotOpen(neverOpen());
+                }
+                command.apply(Objects.requireNonNull(connection).async()).whenComplete((value, failure) -> {
+                    if (failure == null) {
+                        heard();
+                        answer.complete(value);
+                    } else {
+                        answer.completeExceptionally(failure);
+                    }
+                });
+            } catch (RuntimeException e) {
+                answer.completeExceptionally(e);
+            }
+        });
         return context.timed(what + " at " + endpoints, answer)
                 .exceptionallyCompose(
                         failure -> CompletableFuture.failedFuture(RedisFailure.of(failure, what, endpoints)));
@@ -184,25 +303,6 @@ final class RedisNode {
         return answer;
     }
 
-    private void overdue(Call call) {
-        boolean silent = heardNanos - call.sentNanos() < 0 && call.epoch() == epoch;
-        call.completeExceptionally(new BackendUnavailableException("no answer from " + endpoints + " in "
-                + context.requestTimeout().toMillis() + " ms"));
-        if (silent && !closed) {
-            // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
-            log.info("event=connection-silent endpoints={}", endpoints);
-            drop();
-        }
-    }
-
-    private void drop() {
-        RedisChannelWriter writer = ((RedisChannelHandler<?, ?>) connection).getChannelWriter();
-        Object endpoint = writer instanceof Delegating<?> wrapped ? wrapped.unwrap() : writer;
-        if (endpoint instanceof DefaultEndpoint own) {
-            own.disconnect();
-        }
-    }
-
     /** The client that it belongs to is about to end it. */
     void closing() {
         closed = true;
@@ -211,35 +311,39 @@ final class RedisNode {
     /** Ends the connection; what is under way on it fails. */
     CompletableFuture<Void> close() {
         closing();
-        return connection.closeAsync();
+        return closeNow();
+    }
+
+    /** In a cluster Lettuce keeps the connection, and gives it to who asks next: closed, it would be of no use for good. */
+    private void leave() {
+        StatefulRedisPubSubConnection<String, String> made = connection;
+        if (made == null) {
+            return;
+        }
+        made.removeListener(subscriptions);
+        made.removeListener(lost);
+        if (id.isEmpty()) {
+            made.closeAsync();
+        } else {
+            requests.drop();
+        }
+    }
+
+    private CompletableFuture<Void> closeNow() {
+        StatefulRedisPubSubConnection<String, String> made = connection;
+        return made == null ? CompletableFuture.completedFuture(null) : made.closeAsync();
     }
 
     private final class ConnectionLost implements RedisConnectionStateListener {
         @Override
-        @SuppressWarnings("NonAtomicVolatileUpdate") // one connection at a time, so one I/O thread at a time
         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
-            epoch++;
+            epoch = EPOCHS.incrementAndGet();
+            connected = false;
+            subscriptions.lost();
+            time.forget();
             if (!closed) {
                 log.info("event=disconnected endpoints={}", endpoints);
-            }
-        }
-    }
-
-    private final class Messages extends RedisPubSubAdapter<String, String> {
-        @Override
-        public void subscribed(@Nullable String channel, long count) {
-            heardNanos = context.clock().nanoTime();
-            if (epoch > 0) {
-                log.info("event=reconnected endpoints={}", endpoints);
-            }
-            listener.listening(RedisNode.this);
-        }
-
-        @Override
-        public void message(@Nullable String channel, @Nullable String text) {
-            heardNanos = context.clock().nanoTime();
-            if (text != null) {
-                listener.message(RedisNode.this, text);
+                listener.trouble(RedisNode.this, new RedisException("the connection was lost"));
             }
         }
     }

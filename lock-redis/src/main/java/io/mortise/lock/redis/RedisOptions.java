@@ -4,10 +4,13 @@ package io.mortise.lock.redis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 
 /** How to reach Redis. Immutable: each method returns a changed copy. Never prints credentials. */
 public final class RedisOptions {
@@ -20,36 +23,51 @@ public final class RedisOptions {
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
     private static final Duration LONGEST_LEASE = Duration.ofHours(1);
     private static final int LONGEST_PREFIX = 256;
+    static final int MOST_REPLICAS = 100;
 
-    private final @Nullable RedisURI uri;
-    private final @Nullable RedisClient client;
+    private final Target target;
     private String prefix = DEFAULT_PREFIX;
     private Duration leaseDuration = DEFAULT_LEASE;
     private Optional<SslOptions> sslOptions = Optional.empty();
+    private int waitReplicas;
 
-    private RedisOptions(@Nullable RedisURI uri, @Nullable RedisClient client) {
-        this.uri = uri;
-        this.client = client;
+    /** What to connect to: one of them. */
+    private record Target(
+            Optional<RedisURI> uri,
+            List<RedisURI> clusterUris,
+            Optional<RedisClient> client,
+            Optional<RedisClusterClient> clusterClient) {}
+
+    private RedisOptions(Target target) {
+        this.target = target;
     }
 
     private RedisOptions with(Consumer<RedisOptions> change) {
-        RedisOptions copy = new RedisOptions(uri, client);
+        RedisOptions copy = new RedisOptions(target);
         copy.prefix = prefix;
         copy.leaseDuration = leaseDuration;
         copy.sslOptions = sslOptions;
+        copy.waitReplicas = waitReplicas;
         change.accept(copy);
         return copy;
     }
 
-    /** A connection of Mortise's own: host and port or a Unix socket, TLS, credentials and database as the URI says. */
+    /**
+     * A connection of Mortise's own: host and port, a Unix socket, or sentinels and the name of a master, with TLS, credentials
+     * and database as the URI says. Sentinels are asked anew at each connection; their own credentials are those in {@link
+     * RedisURI#getSentinels()}.
+     */
     public static RedisOptions connectTo(RedisURI uri) {
-        if (uri.getSocket() == null
-                && (uri.getHost() == null || !uri.getSentinels().isEmpty())) {
-            throw new IllegalArgumentException(
-                    "uri names " + (uri.getSentinels().isEmpty() ? "no host" : "sentinels")
-                            + ", must name one host and port, or a socket");
+        boolean sentinels = !uri.getSentinels().isEmpty();
+        if (sentinels && uri.getSentinelMasterId() == null) {
+            throw new IllegalArgumentException("uri names sentinels and no master");
         }
-        return new RedisOptions(RedisURI.builder(uri).build(), null);
+        if (!sentinels && uri.getSocket() == null && uri.getHost() == null) {
+            throw new IllegalArgumentException(
+                    "uri names no host, must name one host and port, a socket, or sentinels");
+        }
+        return new RedisOptions(
+                new Target(Optional.of(new OwnUri(uri)), List.of(), Optional.empty(), Optional.empty()));
     }
 
     /**
@@ -57,7 +75,36 @@ public final class RedisOptions {
      * been created with a {@code RedisURI}, and its options must not pin RESP2.
      */
     public static RedisOptions using(RedisClient client) {
-        return new RedisOptions(null, client);
+        return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.of(client), Optional.empty()));
+    }
+
+    /**
+     * A cluster, by connections of Mortise's own to those of its masters that have locks. Credentials and TLS as the first URI
+     * says. A cluster's locks have other keys than those of one server (ADR 0018).
+     *
+     * @param uris of some of its nodes: one that answers is enough
+     */
+    public static RedisOptions connectToCluster(List<RedisURI> uris) {
+        if (uris.isEmpty()) {
+            throw new IllegalArgumentException("uris is empty, must name one node at least");
+        }
+        List<RedisURI> own = new ArrayList<>();
+        for (RedisURI uri : uris) {
+            if (uri.getHost() == null || !uri.getSentinels().isEmpty() || uri.getDatabase() != 0) {
+                throw new IllegalArgumentException(
+                        "uris must each name a host and port, and database 0: clusters have no other");
+            }
+            own.add(new OwnUri(uri));
+        }
+        return new RedisOptions(new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
+    }
+
+    /**
+     * The application's own client of a cluster, which Mortise never closes: it opens connections of its own there, and has it
+     * refresh its view of the cluster when that seems to have changed. Its options must not pin RESP2.
+     */
+    public static RedisOptions using(RedisClusterClient client) {
+        return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.empty(), Optional.of(client)));
     }
 
     /**
@@ -87,12 +134,40 @@ public final class RedisOptions {
         return with(copy -> copy.sslOptions = Optional.of(options));
     }
 
+    /**
+     * A grant, and each renewal, counts only once so many replicas have it (S1): a master that fails loses it only together
+     * with them. Each grant then takes a round trip more; while there are too few replicas there are no grants ({@link
+     * io.mortise.lock.BackendUnavailableException}). 0 to {@value #MOST_REPLICAS}, default 0: replicas are not asked.
+     */
+    public RedisOptions waitReplicas(int replicas) {
+        if (replicas < 0 || replicas > MOST_REPLICAS) {
+            throw new IllegalArgumentException("waitReplicas is " + replicas + ", must be from 0 to " + MOST_REPLICAS);
+        }
+        return with(copy -> copy.waitReplicas = replicas);
+    }
+
+    int waitReplicas() {
+        return waitReplicas;
+    }
+
     Optional<RedisURI> uri() {
-        return Optional.ofNullable(uri);
+        return target.uri;
     }
 
     Optional<RedisClient> client() {
-        return Optional.ofNullable(client);
+        return target.client;
+    }
+
+    boolean isCluster() {
+        return !target.clusterUris.isEmpty() || target.clusterClient.isPresent();
+    }
+
+    List<RedisURI> clusterUris() {
+        return target.clusterUris;
+    }
+
+    Optional<RedisClusterClient> clusterClient() {
+        return target.clusterClient;
     }
 
     String prefix() {
@@ -109,13 +184,35 @@ public final class RedisOptions {
 
     @Override
     public String toString() {
-        return uri().map(RedisOptions::endpoint).orElse("redis://(the application's client)") + " prefix " + prefix;
+        return endpoints() + " prefix " + prefix;
+    }
+
+    private String endpoints() {
+        if (isCluster()) {
+            return target.clusterUris.isEmpty()
+                    ? "redis-cluster://(the application's client)"
+                    : scheme(target.clusterUris.get(0)) + "-cluster://" + addresses(target.clusterUris);
+        }
+        return uri().map(RedisOptions::endpoint).orElse("redis://(the application's client)");
+    }
+
+    private static String addresses(List<RedisURI> uris) {
+        return uris.stream().map(uri -> uri.getHost() + ":" + uri.getPort()).collect(Collectors.joining(","));
+    }
+
+    private static String scheme(RedisURI uri) {
+        return uri.isSsl() ? "rediss" : "redis";
     }
 
     private static String endpoint(RedisURI uri) {
         String database = uri.getDatabase() == 0 ? "" : "/" + uri.getDatabase();
+        if (!uri.getSentinels().isEmpty()) {
+            return scheme(uri) + "-sentinel://"
+                    + addresses(uri.getSentinels())
+                    + database + "?master=" + uri.getSentinelMasterId();
+        }
         return uri.getSocket() != null
                 ? "redis-socket://" + uri.getSocket() + (uri.getDatabase() == 0 ? "" : "?db=" + uri.getDatabase())
-                : (uri.isSsl() ? "rediss://" : "redis://") + uri.getHost() + ":" + uri.getPort() + database;
+                : scheme(uri) + "://" + uri.getHost() + ":" + uri.getPort() + database;
     }
 }

@@ -10,17 +10,23 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
 import java.io.File;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
 /**
- * {@code redis://[[user]:password@]host:6379/database}, {@code rediss://…} with TLS, {@code
- * redis-socket:///path/of/socket?db=0}. Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the
- * path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and {@code
- * trustedCertificates} (a PEM file).
+ * {@code redis://[[user]:password@]host:6379/database}; {@code redis-socket:///path/of/socket?db=0}; {@code
+ * redis-sentinel://[[user]:password@]sentinel1:26379,sentinel2/database?master=NAME}, with the credentials of the master;
+ * {@code redis-cluster://[[user]:password@]node1:6379,node2}, of which one that answers is enough. With TLS: {@code rediss},
+ * {@code rediss-sentinel} and {@code rediss-cluster}.
+ *
+ * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code db} (as the path), {@code waitReplicas} (0, see
+ * {@link RedisOptions#waitReplicas}), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none})
+ * and {@code trustedCertificates} (a PEM file).
  */
 public final class RedisProvider implements LockProvider {
     private static final int DEFAULT_PORT = 6379;
+    private static final int DEFAULT_SENTINEL_PORT = 26379;
     private static final int MOST_DATABASES = 1 << 20;
 
     /** For the service loader. */
@@ -28,12 +34,19 @@ public final class RedisProvider implements LockProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("redis", "rediss", "redis-socket");
+        return Set.of(
+                "redis",
+                "rediss",
+                "redis-socket",
+                "redis-sentinel",
+                "rediss-sentinel",
+                "redis-cluster",
+                "rediss-cluster");
     }
 
     @Override
     public Set<String> parameters() {
-        return Set.of("prefix", "lease", "db", "verifyPeer", "trustedCertificates");
+        return Set.of("prefix", "lease", "db", "verifyPeer", "trustedCertificates", "master", "waitReplicas");
     }
 
     @Override
@@ -43,13 +56,17 @@ public final class RedisProvider implements LockProvider {
 
     static RedisOptions options(LockUrl url) {
         try {
-            RedisOptions options = RedisOptions.connectTo(uri(url));
+            RedisOptions options = url.scheme().endsWith("-cluster")
+                    ? RedisOptions.connectToCluster(nodes(url))
+                    : RedisOptions.connectTo(uri(url).build());
             if (url.text("prefix").isPresent()) {
                 options = options.prefix(url.text("prefix").get());
             }
             if (url.duration("lease").isPresent()) {
                 options = options.leaseDuration(url.duration("lease").get());
             }
+            options = options.waitReplicas(
+                    url.integer("waitReplicas", 0, RedisOptions.MOST_REPLICAS).orElse(0));
             if (url.text("trustedCertificates").isPresent()) {
                 options = options.sslOptions(
                         trusting(url.text("trustedCertificates").get()));
@@ -60,26 +77,39 @@ public final class RedisProvider implements LockProvider {
         }
     }
 
-    private static RedisURI uri(LockUrl url) {
-        boolean tls = url.scheme().equals("rediss");
-        if (!tls) {
-            for (String parameter : List.of("verifyPeer", "trustedCertificates")) {
-                if (url.text(parameter).isPresent()) {
-                    throw new IllegalArgumentException(parameter + " needs rediss://");
-                }
-            }
+    private static List<RedisURI> nodes(LockUrl url) {
+        List<RedisURI> nodes = new ArrayList<>();
+        for (LockUrl.Endpoint node : url.endpoints(DEFAULT_PORT)) {
+            nodes.add(uri(url, RedisURI.Builder.redis(plain(node.host()), node.port()))
+                    .build());
         }
-        RedisURI.Builder uri;
+        return nodes;
+    }
+
+    private static RedisURI.Builder uri(LockUrl url) {
         if (url.scheme().equals("redis-socket")) {
             if (url.path().length() < 2) {
                 throw new IllegalArgumentException("it names no socket: expected redis-socket:///path/of/socket");
             }
-            uri = RedisURI.Builder.socket(url.path());
-        } else {
-            uri = tcp(url).withSsl(tls);
-            if (tls) {
-                uri.withVerifyPeer(verification(url.text("verifyPeer").orElse("full")));
+            return uri(url, RedisURI.Builder.socket(url.path()));
+        }
+        return uri(url, url.scheme().endsWith("-sentinel") ? sentinels(url) : tcp(url));
+    }
+
+    private static RedisURI.Builder uri(LockUrl url, RedisURI.Builder uri) {
+        boolean tls = url.scheme().startsWith("rediss");
+        if (!tls) {
+            for (String parameter : List.of("verifyPeer", "trustedCertificates")) {
+                if (url.text(parameter).isPresent()) {
+                    throw new IllegalArgumentException(parameter + " needs TLS, as rediss:// has it");
+                }
             }
+        }
+        if (url.text("master").isPresent() && !url.scheme().endsWith("-sentinel")) {
+            throw new IllegalArgumentException("master needs redis-sentinel://");
+        }
+        if (tls) {
+            uri.withSsl(true).withVerifyPeer(verification(url.text("verifyPeer").orElse("full")));
         }
         url.password().ifPresent(password -> {
             if (url.user().isPresent()) {
@@ -91,7 +121,18 @@ public final class RedisProvider implements LockProvider {
         if (url.user().isPresent() && url.password().isEmpty()) {
             throw new IllegalArgumentException("the user has no password: expected user:password@, or :password@");
         }
-        return uri.withDatabase(database(url)).build();
+        return uri.withDatabase(database(url));
+    }
+
+    private static RedisURI.Builder sentinels(LockUrl url) {
+        RedisURI.Builder uri = RedisURI.builder()
+                .withSentinelMasterId(url.text("master")
+                        .filter(name -> !name.isEmpty())
+                        .orElseThrow(() -> new IllegalArgumentException(
+                                "it names no master: expected ?master=NAME, as the sentinels know it")));
+        url.endpoints(DEFAULT_SENTINEL_PORT)
+                .forEach(sentinel -> uri.withSentinel(plain(sentinel.host()), sentinel.port()));
+        return uri;
     }
 
     private static RedisURI.Builder tcp(LockUrl url) {
@@ -99,11 +140,11 @@ public final class RedisProvider implements LockProvider {
         if (hosts.size() > 1) {
             throw new IllegalArgumentException("it names " + hosts.size() + " hosts, must name one");
         }
-        String host = hosts.get(0).host();
-        boolean inBrackets = host.startsWith("[");
-        return RedisURI.Builder.redis(
-                inBrackets ? host.substring(1, host.length() - 1) : host,
-                hosts.get(0).port());
+        return RedisURI.Builder.redis(plain(hosts.get(0).host()), hosts.get(0).port());
+    }
+
+    private static String plain(String host) {
+        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
     private static int database(LockUrl url) {

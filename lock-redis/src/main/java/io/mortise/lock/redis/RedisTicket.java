@@ -10,6 +10,7 @@ import io.mortise.lock.spi.Ticket;
 import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -40,17 +41,11 @@ final class RedisTicket implements Ticket {
     private final RedisKeys.OfLock keys;
     private final Unanswered unanswered = new Unanswered();
     private final AtomicBoolean sweeping = new AtomicBoolean();
-    private volatile @Nullable Standing standing;
-    private volatile @Nullable Pushed pushed;
+    private final HandedOn handedOn = new HandedOn();
     private volatile boolean leaves; // something may be in the store
     private volatile boolean granted;
     private volatile boolean abandoned;
-
-    /** The server answered "busy": when that was asked on our clock, and when it was answered on the server's. */
-    private record Standing(int epoch, long sentNanos, long serverMicros) {}
-
-    /** What a message said, and when it arrived. */
-    private record Pushed(GrantMessage.Granted grant, int epoch, long arrivedNanos) {}
+    private volatile @Nullable RedisNode asked;
 
     RedisTicket(RedisBackend backend, LockRequest request, Waiter waiter) {
         this.backend = backend;
@@ -62,13 +57,11 @@ final class RedisTicket implements Ticket {
 
     @Override
     public CompletionStage<Attempt> attempt() {
-        Pushed message = pushed;
-        if (message != null) {
-            pushed = null;
-            Attempt.Granted collected = collect(message);
-            if (collected != null) {
-                return CompletableFuture.completedFuture(collected);
-            }
+        Optional<HandedOn.Grant> collected = handedOn.collect(
+                node(), request.leaseDuration(), context.clock().nanoTime());
+        if (collected.isPresent()) {
+            return CompletableFuture.completedFuture(
+                    grant(collected.get().token(), collected.get().validUntil()));
         }
         if (request.mayWait()) {
             backend.mailbox().add(request.attemptId(), this); // before it is sent: a message may come with the answer
@@ -78,29 +71,8 @@ final class RedisTicket implements Ticket {
         return answer;
     }
 
-    /**
-     * A grant that was pushed stands without asking if the server's clock tells how long it was on its way: the lock was handed
-     * on so much later than we were told to wait, on the same connection. Otherwise the message is a hint, and so it is when
-     * half of the lease is over: asking renews.
-     */
-    private Attempt.@Nullable Granted collect(Pushed message) {
-        Standing told = standing;
-        if (told == null
-                || told.epoch != message.epoch
-                || message.grant.serverMicros() < told.serverMicros
-                || message.epoch != node().epoch()) {
-            return null;
-        }
-        long handedOn = ServerTime.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
-        long from = handedOn - message.arrivedNanos < 0 ? handedOn : message.arrivedNanos;
-        long validUntil = LockClock.deadline(from, request.leaseDuration());
-        long left = validUntil - context.clock().nanoTime();
-        return left < request.leaseDuration().toNanos() / 2 ? null : grant(message.grant.token(), validUntil);
-    }
-
     private Attempt.Granted grant(long token, long validUntil) {
         granted = true;
-        backend.mailbox().remove(request.attemptId());
         return new Attempt.Granted(
                 token,
                 new RedisLiveness(context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
@@ -108,6 +80,15 @@ final class RedisTicket implements Ticket {
 
     private void ask(CompletableFuture<Attempt> answer, int rounds) {
         RedisNode node = node();
+        if (node.isOpen()) {
+            ask(answer, rounds, node);
+        } else {
+            node.whenOpen(failure -> ask(answer, rounds, node));
+        }
+    }
+
+    private void ask(CompletableFuture<Attempt> answer, int rounds, RedisNode node) {
+        asked = node;
         long now = context.clock().nanoTime();
         int epoch = node.epoch();
         long notAfter = node.time().atMost(now) + context.requestTimeout().toNanos() / 1_000;
@@ -116,7 +97,7 @@ final class RedisTicket implements Ticket {
             request.ownerRecord() + " client=" + context.clientId(), // as CLIENT LIST names its connection
             String.valueOf(request.leaseDuration().toMillis()),
             String.valueOf(notAfter),
-            request.mayWait() ? backend.channel() : "",
+            request.mayWait() ? backend.link().listen(node, keys) : "",
             String.valueOf(PLACE_STANDS.toMillis())
         };
         leaves = true;
@@ -144,12 +125,16 @@ final class RedisTicket implements Ticket {
             unanswered.settledBy(node.epoch(), serverMicros);
         }
         switch ((String) values.get(0)) {
-            case "granted" ->
-                answer.complete(grant(
-                        Long.parseLong((String) values.get(1)),
-                        LockClock.deadline(sentNanos, request.leaseDuration())));
+            case "granted" -> {
+                long token = Long.parseLong((String) values.get(1));
+                if (node.replication().required()) {
+                    replicate(answer, node, sentNanos, token);
+                } else {
+                    answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
+                }
+            }
             case "busy" -> {
-                standing = new Standing(node.epoch(), sentNanos, serverMicros);
+                handedOn.stands(node.epoch(), sentNanos, serverMicros);
                 leaves = request.mayWait() || unanswered.any();
                 answer.complete(new Attempt.Waiting(untilNext((Long) values.get(1))));
             }
@@ -164,6 +149,20 @@ final class RedisTicket implements Ticket {
         }
     }
 
+    /** It counts only once replicas have it; otherwise it is given back. */
+    private void replicate(CompletableFuture<Attempt> answer, RedisNode node, long sentNanos, long token) {
+        long until = sentNanos + context.requestTimeout().toNanos() / 2; // the rest is for giving it back
+        node.replication().await(node.epoch(), until, failure -> {
+            if (failure == null) {
+                answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
+            } else {
+                release(
+                        (was, settled) -> answer.completeExceptionally(failure),
+                        cause -> answer.completeExceptionally(failure));
+            }
+        });
+    }
+
     /** At the latest when the present holder's time is over, if it died. */
     private static Duration untilNext(long leftMillis) {
         return leftMillis < 0 || leftMillis >= FALLBACK.toMillis() ? FALLBACK : Duration.ofMillis(leftMillis + 1);
@@ -171,8 +170,18 @@ final class RedisTicket implements Ticket {
 
     /** The lock was handed on to us. On the I/O thread. */
     void pushed(GrantMessage.Granted grant, int epoch) {
-        pushed = new Pushed(grant, epoch, context.clock().nanoTime());
+        handedOn.told(grant, epoch, context.clock().nanoTime());
         wake();
+    }
+
+    /** Whether it waits for a message from there. */
+    boolean waitsAt(RedisNode node) {
+        return !granted && asked == node;
+    }
+
+    /** Whether it waits at a server that does not have its lock any more. */
+    boolean isMisplaced() {
+        return !granted && asked != null && asked != node();
     }
 
     /** It may be our turn, or a message may have been lost. */

@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,20 +17,23 @@ final class Renewals {
 
     private final RedisLink link;
     private final LockClock clock;
+    private final Duration requestTimeout;
 
-    Renewals(RedisLink link, LockClock clock) {
+    Renewals(RedisLink link, LockClock clock, Duration requestTimeout) {
         this.link = link;
         this.clock = clock;
+        this.requestTimeout = requestTimeout;
     }
 
     void renew(List<Liveness> due) {
-        Map<RedisNode, List<RedisLiveness>> byNode = new LinkedHashMap<>();
+        Map<String, List<RedisLiveness>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
         for (Liveness liveness : due) {
             RedisLiveness mine = (RedisLiveness) liveness;
-            byNode.computeIfAbsent(link.nodeOf(mine.keys()), node -> new ArrayList<>())
+            bySlot.computeIfAbsent(mine.keys().counter(), counter -> new ArrayList<>())
                     .add(mine);
         }
-        byNode.forEach((node, all) -> {
+        bySlot.values().forEach(all -> {
+            RedisNode node = link.nodeOf(all.get(0).keys());
             for (int from = 0; from < all.size(); from += CHUNK) {
                 renew(node, all.subList(from, Math.min(all.size(), from + CHUNK)));
             }
@@ -49,20 +53,41 @@ final class Renewals {
         node.run(Script.RENEW, keys, args, new RedisNode.Reply() {
             @Override
             public void answered(List<Object> answer) {
+                List<RedisLiveness> renewed = new ArrayList<>();
                 for (int i = 0; i < chunk.size(); i++) {
-                    RedisLiveness mine = chunk.get(i);
                     if (answer.get(i).equals(1L)) {
-                        mine.extend(LockClock.deadline(sent, mine.lease()));
+                        renewed.add(chunk.get(i));
                     } else {
-                        mine.lost(new LossReason(
-                                LossReason.Kind.REMOVED, "its key is gone, or has another owner's value"));
+                        chunk.get(i)
+                                .lost(new LossReason(
+                                        LossReason.Kind.REMOVED, "its key is gone, or has another owner's value"));
                     }
                 }
+                extend(node, renewed, sent);
             }
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
                 chunk.forEach(mine -> mine.unknown(RedisFailure.of(cause, "renewal", link.endpoints())));
+            }
+        });
+    }
+
+    private void extend(RedisNode node, List<RedisLiveness> renewed, long sent) {
+        if (renewed.isEmpty()) {
+            return;
+        }
+        if (!node.replication().required()) {
+            renewed.forEach(mine -> mine.extend(LockClock.deadline(sent, mine.lease())));
+            return;
+        }
+        node.replication().await(node.epoch(), sent + requestTimeout.toNanos(), failure -> {
+            for (RedisLiveness mine : renewed) {
+                if (failure == null) {
+                    mine.extend(LockClock.deadline(sent, mine.lease()));
+                } else {
+                    mine.unknown(failure);
+                }
             }
         });
     }

@@ -18,6 +18,11 @@ final class ServerTime {
         anchor = new Anchor(sentNanos, serverMicros);
     }
 
+    /** The connection is lost: the next may lead to another server. */
+    void forget() {
+        anchor = null;
+    }
+
     /** The latest that the server's clock can show at that instant of ours; 0 if nothing was heard yet. */
     long atMost(long nanos) {
         Anchor known = anchor;

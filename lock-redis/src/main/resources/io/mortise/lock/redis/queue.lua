@@ -33,28 +33,35 @@ local function first_live(now)
   end
 end
 
--- Makes it the holder. False if its process is gone, and with it its entry.
+-- False if no process listens there any more.
+local function tell(first, message)
+  local sharded = string.match(first.channel, '^{s}(.+)$')
+  return redis.call(sharded and 'SPUBLISH' or 'PUBLISH', sharded or first.channel, message .. ' ' .. grant_key) > 0
+end
+
+-- Makes it the holder: first in the store, so that nobody is told of a grant that could not be written.
+-- False if its process is gone, and with it its entry and the grant.
 local function grant_to(first, number_in_row, row_since, now)
   local token = next_token(now)
-  local told = redis.call('PUBLISH', first.channel, 'G ' .. first.attempt .. ' ' .. token .. ' ' .. digits(now))
-  leave(first.attempt)
-  if told == 0 then
-    return false
-  end
   local row = ' row=' .. digits(number_in_row) .. ':' .. digits(row_since)
   redis.call('SET', grant_key, first.record .. ' token=' .. token .. row, 'PX', first.lease)
-  return true
+  leave(first.attempt)
+  if tell(first, 'G ' .. first.attempt .. ' ' .. token .. ' ' .. digits(now)) then
+    return true
+  end
+  redis.call('DEL', grant_key)
+  return false
 end
 
 -- Leaves the lock free and lets it try first. False if its process is gone, and with it its entry.
 local function wake(first, now)
-  if redis.call('PUBLISH', first.channel, 'W ' .. first.attempt) == 0 then
-    leave(first.attempt)
-    return false
-  end
   redis.call('DEL', grant_key)
   redis.call('HSET', entries_key, 'wake', digits(now))
-  return true
+  if tell(first, 'W ' .. first.attempt) then
+    return true
+  end
+  leave(first.attempt)
+  return false
 end
 
 -- Whoever holds the lock by this value no longer does: the next one in line does, or nobody.

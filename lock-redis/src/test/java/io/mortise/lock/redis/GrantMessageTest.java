@@ -11,9 +11,10 @@ class GrantMessageTest {
 
     @Test
     void bothForms() {
-        assertThat(GrantMessage.parse("G " + ATTEMPT + " 1795284523123456 1795284523123457"))
-                .contains(new GrantMessage.Granted(ATTEMPT, 1_795_284_523_123_456L, 1_795_284_523_123_457L));
-        assertThat(GrantMessage.parse("W " + ATTEMPT)).contains(new GrantMessage.Wake(ATTEMPT));
+        assertThat(GrantMessage.parse("G " + ATTEMPT + " 1795284523123456 1795284523123457 lock:x%20y"))
+                .contains(new GrantMessage.Granted(
+                        ATTEMPT, 1_795_284_523_123_456L, 1_795_284_523_123_457L, "lock:x%20y"));
+        assertThat(GrantMessage.parse("W " + ATTEMPT + " lock:x")).contains(new GrantMessage.Wake(ATTEMPT, "lock:x"));
     }
 
     @Test
@@ -25,12 +26,14 @@ class GrantMessageTest {
                 "hello",
                 "G " + ATTEMPT,
                 "G " + ATTEMPT + " 1",
-                "G " + ATTEMPT + " 1 -2",
-                "G " + ATTEMPT + " 1 2 3",
-                "G " + ATTEMPT + " 12345678901234567 1",
-                "W " + ATTEMPT + "0",
-                "W " + ATTEMPT.replace('a', 'A'),
-                "W " + ATTEMPT + "\n")) {
+                "G " + ATTEMPT + " 1 2",
+                "G " + ATTEMPT + " 1 -2 lock:x",
+                "G " + ATTEMPT + " 1 2 3 lock:x",
+                "G " + ATTEMPT + " 12345678901234567 1 lock:x",
+                "W " + ATTEMPT,
+                "W " + ATTEMPT + "0 lock:x",
+                "W " + ATTEMPT.replace('a', 'A') + " lock:x",
+                "W " + ATTEMPT + " lock:x\n")) {
             assertThat(GrantMessage.parse(text)).as(text).isEmpty();
         }
     }

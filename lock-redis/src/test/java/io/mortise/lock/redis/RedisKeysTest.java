@@ -50,6 +50,30 @@ class RedisKeysTest {
     }
 
     @Test
+    void S13_inAClusterAllOfALockIsBehindOneHashTag() {
+        RedisKeys clustered = RedisKeys.clustered("lock:");
+        Set<Integer> slots = new HashSet<>();
+        for (int i = 0; i < 5_000; i++) {
+            RedisKeys.OfLock of = clustered.of(new LockName("n" + i));
+            String tag = of.grant().substring(5, 10);
+            assertThat(tag).matches("\\{b\\d\\d}");
+            assertThat(of.all())
+                    .containsExactly(
+                            "lock:" + tag + "n" + i,
+                            "lock:" + tag + "%token",
+                            "lock:" + tag + "%queue:n" + i,
+                            "lock:" + tag + "%waiters:n" + i);
+            assertThat(clustered.shardChannel(of, "1")).isEqualTo("lock:" + tag + "%mortise-client:1");
+            assertThat(clustered.lockName(of.grant())).contains("n" + i);
+            assertThat(keys.lockName(of.grant())).isEmpty();
+            slots.add(of.slot());
+        }
+        assertThat(slots).hasSize(RedisKeys.BUCKETS);
+        assertThat(clustered.lockName("lock:n1")).isEmpty();
+        assertThat(clustered.lockName("lock:{b99}n1")).as("not its bucket").isEmpty();
+    }
+
+    @Test
     void otherPeoplesKeysAreNoLocks() {
         assertThat(keys.lockName("lock:with space")).isEmpty();
         assertThat(keys.lockName("lock:%2f")).as("not as we escape it").isEmpty();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +27,24 @@ class RedisOptionsTest {
         refused(() -> options.prefix("{tag}"), "braces");
         refused(() -> options.prefix("ä"), "ASCII");
         refused(() -> options.prefix("x".repeat(257)), "1 to 256");
-        refused(() -> RedisOptions.connectTo(RedisURI.create("redis-sentinel://h:26379#m")), "sentinels");
+        refused(
+                () -> RedisOptions.connectTo(
+                        RedisURI.builder().withSentinel("h").build()),
+                "sentinels",
+                "no master");
+        refused(() -> options.waitReplicas(-1), "waitReplicas is -1", "from 0 to 100");
+        refused(() -> options.waitReplicas(101), "waitReplicas is 101", "from 0 to 100");
+        refused(() -> RedisOptions.connectToCluster(List.of()), "one node");
+        refused(() -> RedisOptions.connectToCluster(List.of(RedisURI.create("redis://h/1"))), "database 0");
+    }
+
+    @Test
+    void sentinelsAndNodesAreNamed() {
+        RedisURI sentinels = RedisURI.create("redis-sentinel://:secret@s1,s2:26380/3#m");
+        assertThat(RedisOptions.connectTo(sentinels))
+                .hasToString("redis-sentinel://s1:26379,s2:26380/3?master=m prefix lock:");
+        List<RedisURI> nodes = List.of(RedisURI.create("redis://:secret@n1:7001"), RedisURI.create("n2", 7002));
+        assertThat(RedisOptions.connectToCluster(nodes)).hasToString("redis-cluster://n1:7001,n2:7002 prefix lock:");
     }
 
     @Test

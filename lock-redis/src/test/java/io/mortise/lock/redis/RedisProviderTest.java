@@ -64,6 +64,33 @@ class RedisProviderTest {
     }
 
     @Test
+    void sentinels() {
+        RedisOptions options = options("redis-sentinel://:secret@s1,[::1]:26380/3?master=main&waitReplicas=1");
+        RedisURI uri = options.uri().orElseThrow();
+        assertThat(uri.getSentinelMasterId()).isEqualTo("main");
+        assertThat(uri.getSentinels())
+                .extracting(sentinel -> sentinel.getHost() + " " + sentinel.getPort())
+                .containsExactly("s1 26379", "::1 26380");
+        assertThat(uri.getDatabase()).isEqualTo(3);
+        assertThat(options.waitReplicas()).isEqualTo(1);
+        assertThat(options.isCluster()).isFalse();
+        assertThat(uri("rediss-sentinel://s1?master=main").getSentinels()).allMatch(RedisURI::isSsl);
+        assertThat(options).hasToString("redis-sentinel://s1:26379,::1:26380/3?master=main prefix lock:");
+    }
+
+    @Test
+    void aCluster() {
+        RedisOptions options = options("rediss-cluster://:secret@n1,n2:7002?verifyPeer=none&lease=5s");
+        assertThat(options.isCluster()).isTrue();
+        assertThat(options.clusterUris())
+                .hasSize(2)
+                .allMatch(RedisURI::isSsl)
+                .extracting(RedisURI::getPort)
+                .containsExactly(6379, 7002);
+        assertThat(options).hasToString("rediss-cluster://n1:6379,n2:7002 prefix lock:");
+    }
+
+    @Test
     void aSocket() {
         RedisURI uri = uri("redis-socket:///var/run/redis.sock?db=2");
         assertThat(uri.getSocket()).isEqualTo("/var/run/redis.sock");
@@ -78,6 +105,9 @@ class RedisProviderTest {
             value = {
                 "redis:///0 host",
                 "redis://h1,h2 hosts",
+                "redis://h?master=m redis-sentinel",
+                "redis-sentinel://h master",
+                "redis-cluster://h/1 database",
                 "redis://h/x database",
                 "redis://h/1?db=1 database",
                 "redis://h?db=-1 db",

@@ -141,7 +141,8 @@ class ReleaseScriptTest {
             bench.release(i);
             assertThat(bench.value()).startsWith(ScriptBench.record(i + 1));
         }
-        assertThat(bench.published(() -> bench.release(17))).containsExactly("c W " + ScriptBench.attempt(18));
+        assertThat(bench.published(() -> bench.release(17)))
+                .containsExactly("c W " + ScriptBench.attempt(18) + " lock:x");
         assertThat(bench.value()).as("free").isEqualTo("null");
         // A newcomer neither takes it nor hands it on: whoever does not stand in line gets a chance.
         List<?> newcomer = bench.acquire(21, "c");
@@ -166,7 +167,8 @@ class ReleaseScriptTest {
         long before = bench.micros() - 1_000_001;
         bench.redis.call(
                 "SET", ScriptBench.KEYS.grant(), ScriptBench.record(2) + " token=7 row=1:" + before, "PX", "9000");
-        assertThat(bench.published(() -> bench.release(2))).containsExactly("c W " + ScriptBench.attempt(3));
+        assertThat(bench.published(() -> bench.release(2)))
+                .containsExactly("c W " + ScriptBench.attempt(3) + " lock:x");
     }
 
     @Test

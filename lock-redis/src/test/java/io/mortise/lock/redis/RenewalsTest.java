@@ -52,7 +52,7 @@ class RenewalsTest {
                 },
                 RedisTests.PATIENT);
         clock = Objects.requireNonNull(context.get()).clock();
-        renewals = new Renewals(Objects.requireNonNull(opened.get()).link(), clock);
+        renewals = new Renewals(Objects.requireNonNull(opened.get()).link(), clock, Duration.ofSeconds(5));
     }
 
     @AfterEach

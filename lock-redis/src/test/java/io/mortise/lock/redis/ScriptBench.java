@@ -40,6 +40,11 @@ final class ScriptBench implements AutoCloseable {
         return channel;
     }
 
+    /** As somebody else. */
+    BareRedis connect(String user, String password) {
+        return BareRedis.connect(server.port(), user, password);
+    }
+
     /** No process listens any more. */
     void stopListening() {
         listeners.forEach(BareRedis::close);

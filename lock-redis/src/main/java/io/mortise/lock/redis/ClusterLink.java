@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.mortise.lock.spi.BackendContext;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A cluster: one connection to each master that has locks of ours, and who has them now (ADR 0018). */
+final class ClusterLink implements RedisLink, RedisNode.Listener {
+    /** What Lettuce says of a connection that it has closed for good, as to a node that is no longer in the cluster. */
+    private static final String CLOSED = "Connection is closed";
+
+    private final RedisOptions options;
+    private final BackendContext context;
+    private final RedisKeys keys;
+    private final RedisNode.Listener listener;
+    private final String endpoints;
+    private final RedisClusterClient client;
+    private final @Nullable OwnClient<RedisClusterClient> own;
+    private final ClusterTopology topology;
+    private final Map<String, RedisNode> nodes = new ConcurrentHashMap<>();
+    private final AtomicInteger connections = new AtomicInteger();
+    private volatile @Nullable StatefulRedisClusterPubSubConnection<String, String> hub;
+    private volatile boolean closed;
+
+    /** Told, besides, when locks may have moved to another node. */
+    interface Listener extends RedisNode.Listener {
+        void rerouted();
+    }
+
+    @SuppressWarnings("this-escape") // told only once a node is opened
+    private ClusterLink(
+            RedisOptions options,
+            RedisKeys keys,
+            BackendContext context,
+            @Nullable OwnClient<RedisClusterClient> own,
+            Listener listener) {
+        this.options = options;
+        this.context = context;
+        this.keys = keys;
+        this.listener = listener;
+        this.endpoints = options.toString();
+        this.own = own;
+        this.client = own != null ? own.client() : options.clusterClient().orElseThrow();
+        this.topology = new ClusterTopology(client, context.clock(), this::isWhole, listener::rerouted);
+    }
+
+    static ClusterLink open(RedisOptions options, RedisKeys keys, BackendContext context, Listener listener) {
+        OwnClient<RedisClusterClient> own =
+                options.clusterUris().isEmpty() ? null : OwnClient.of(options.clusterUris(), options, context);
+        ClusterLink link = new ClusterLink(options, keys, context, own, listener);
+        try {
+            FirstContact.await(link::connect, hub -> hub.closeAsync(), link.endpoints, context);
+            return link;
+        } catch (RuntimeException | Error e) {
+            link.end();
+            throw e;
+        }
+    }
+
+    /** To the cluster, and to one master at least. */
+    private CompletionStage<StatefulRedisClusterPubSubConnection<String, String>> connect() {
+        StatefulRedisClusterPubSubConnection<String, String> connected = client.connectPubSub(StringCodec.UTF8);
+        hub = connected;
+        CompletableFuture<StatefulRedisClusterPubSubConnection<String, String>> contact = new CompletableFuture<>();
+        tryNext(masters().iterator(), new RedisException("no node of the cluster has a slot"), contact, connected);
+        return contact;
+    }
+
+    private <T> void tryNext(
+            Iterator<RedisClusterNode> masters, Throwable last, CompletableFuture<T> contact, T connected) {
+        if (!masters.hasNext()) {
+            contact.completeExceptionally(last);
+            return;
+        }
+        node(masters.next()).whenOpen(failure -> {
+            if (failure == null) {
+                contact.complete(connected);
+            } else {
+                tryNext(masters, failure, contact, connected);
+            }
+        });
+    }
+
+    @Override
+    public String endpoints() {
+        return endpoints;
+    }
+
+    @Override
+    public RedisNode nodeOf(RedisKeys.OfLock lock) {
+        RedisClusterNode master = client.getPartitions().getMasterBySlot(lock.slot());
+        if (master == null) {
+            topology.refresh();
+            return nowhere("CLUSTERDOWN nobody serves slot " + lock.slot());
+        }
+        return node(master);
+    }
+
+    private RedisNode node(RedisClusterNode master) {
+        RedisNode known = nodes.get(master.getNodeId());
+        return known != null ? known : nodes.computeIfAbsent(master.getNodeId(), id -> open(master));
+    }
+
+    private RedisNode open(RedisClusterNode master) {
+        CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
+        StatefulRedisClusterPubSubConnection<String, String> by = hub;
+        try {
+            connecting = by == null || closed
+                    ? CompletableFuture.failedFuture(new RedisException(CLOSED))
+                    : by.getConnectionAsync(master.getNodeId());
+        } catch (RuntimeException e) {
+            connecting = CompletableFuture.failedFuture(e);
+        }
+        String address = master.getUri().getHost() + ":" + master.getUri().getPort();
+        RedisNode node = new RedisNode(
+                master.getNodeId(),
+                endpoints + " (" + address + ")",
+                connecting,
+                context,
+                options.waitReplicas(),
+                this);
+        // Its own: the bus of a cluster carries what is published to all nodes, and so to all our connections.
+        String channel = keys.channel(context.clientId()) + ":" + connections.incrementAndGet();
+        node.start(channel);
+        return node;
+    }
+
+    private RedisNode nowhere(String why) {
+        RedisNode none = new RedisNode(
+                "", endpoints, CompletableFuture.failedFuture(new RedisException(why)), context, 0, listener);
+        none.start("");
+        return none;
+    }
+
+    /** Sharded where the server can: what is published then stays on that node and its replicas. */
+    @Override
+    public String listen(RedisNode at, RedisKeys.OfLock lock) {
+        if (!at.sharded()) {
+            return at.channel();
+        }
+        String channel = keys.shardChannel(lock, context.clientId());
+        at.listen(channel);
+        return RedisKeys.SHARDED + channel;
+    }
+
+    @Override
+    public List<RedisNode> nodes() {
+        return masters().stream().map(this::node).toList();
+    }
+
+    private List<RedisClusterNode> masters() {
+        return client.getPartitions().stream()
+                .filter(node -> node.is(RedisClusterNode.NodeFlag.UPSTREAM) && !node.hasNoSlots())
+                .sorted(Comparator.comparing(RedisClusterNode::getNodeId))
+                .toList();
+    }
+
+    @Override
+    public void message(RedisNode from, String text) {
+        listener.message(from, text);
+    }
+
+    @Override
+    public void listening(RedisNode node) {
+        listener.listening(node);
+    }
+
+    @Override
+    public void opened(RedisNode node) {
+        EvictionCheck.warn(node, node.endpoints());
+    }
+
+    /** Another may be the master now, or serve the slot. */
+    @Override
+    public void trouble(RedisNode node, Throwable cause) {
+        if (!node.isUsable() || CLOSED.equals(cause.getMessage())) {
+            nodes.remove(node.id(), node);
+        }
+        if (!closed && ClusterTopology.mayHaveChanged(cause)) {
+            topology.refresh();
+        }
+    }
+
+    /** Whether all masters that we have asked can be asked now. */
+    private boolean isWhole() {
+        nodes.keySet().removeIf(id -> client.getPartitions().getPartitionByNodeId(id) == null);
+        return masters().stream()
+                .map(node -> nodes.get(node.getNodeId()))
+                .allMatch(node -> node == null || node.isConnected());
+    }
+
+    @Override
+    public void close() {
+        nodes.values().forEach(RedisNode::closing);
+        RedisLink.awaitEnd(end(), context.requestTimeout(), endpoints);
+    }
+
+    private Future<?> end() {
+        closed = true;
+        CompletableFuture<?> quiet = topology.close();
+        StatefulRedisClusterPubSubConnection<String, String> connected = hub;
+        CompletableFuture<Void> ended =
+                connected == null ? CompletableFuture.completedFuture(null) : connected.closeAsync();
+        // In this order: the client would end once more what others have ended, and complain.
+        return own == null
+                ? ended
+                : quiet.thenCombine(ended.handle((ok, failure) -> own), (ok, mine) -> mine)
+                        .thenCompose(mine -> mine.shutdown(CLOSE_LIMIT));
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.lettuce.core.Delegating;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisChannelWriter;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.protocol.DefaultEndpoint;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The scripts that one connection is asked to run, and when it is of no use any more. */
+final class Requests {
+    private static final Logger log = LoggerFactory.getLogger(Requests.class);
+
+    private final RedisNode node;
+    private final LockClock clock;
+    private final Duration limit;
+    private final RedisNode.Listener listener;
+    private final Deadlines deadlines;
+    private volatile long heardNanos;
+
+    /** The listener is told of what fails. */
+    Requests(RedisNode node, BackendContext context, RedisNode.Listener listener) {
+        this.node = node;
+        this.clock = context.clock();
+        this.limit = context.requestTimeout();
+        this.listener = listener;
+        this.heardNanos = clock.nanoTime();
+        this.deadlines = new Deadlines(clock, limit, this::overdue);
+    }
+
+    /** Something came over the connection. */
+    void heard() {
+        heardNanos = clock.nanoTime();
+    }
+
+    /** The reply is told once, within one request timeout. */
+    void send(Script script, String[] keys, String[] args, RedisNode.Reply reply) {
+        send(Call.bySha1(script, keys, args, clock.nanoTime(), node.epoch()), reply, script, keys, args);
+    }
+
+    private void send(Call call, RedisNode.Reply reply, Script script, String[] keys, String[] args) {
+        call.whenComplete(
+                (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
+                    deadlines.ended();
+                    if (failure == null) {
+                        heard();
+                        answered(reply, answer);
+                    } else if (failure instanceof RedisNoScriptException) {
+                        send(
+                                Call.byText(script, keys, args, clock.nanoTime(), node.epoch()),
+                                reply,
+                                script,
+                                keys,
+                                args);
+                    } else {
+                        dropReplica(failure);
+                        listener.trouble(node, failure);
+                        reply.failed(failure, wasNotExecuted(failure));
+                    }
+                });
+        deadlines.begin(call);
+        try {
+            Objects.requireNonNull(node.connection()).dispatch(call);
+        } catch (RuntimeException e) {
+            call.completeExceptionally(e);
+        }
+    }
+
+    /** Whatever is odd about an answer, its ticket hears of it: nobody may be left waiting. */
+    private static void answered(RedisNode.Reply reply, List<Object> answer) {
+        try {
+            reply.answered(answer);
+        } catch (RuntimeException e) {
+            reply.failed(
+                    new BackendRefusedException("the server answered what its scripts do not: " + answer, e), false);
+        }
+    }
+
+    /** An error that the server answered, or a connection that took nothing. A text that Lettuce changes only costs time. */
+    private static boolean wasNotExecuted(Throwable failure) {
+        String message = failure.getMessage();
+        return failure instanceof RedisCommandExecutionException
+                || (failure instanceof RedisException
+                        && message != null
+                        && (message.contains("Commands are rejected")
+                                || message.contains("Commands are not accepted")
+                                || message.equals("Connection is closed")));
+    }
+
+    private void overdue(Call call) {
+        boolean silent = heardNanos - call.sentNanos() < 0 && call.epoch() == node.epoch();
+        call.completeExceptionally(new BackendUnavailableException(
+                "no answer from " + node.endpoints() + " in " + limit.toMillis() + " ms"));
+        if (silent && !node.isClosed()) {
+            // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
+            log.info("event=connection-silent endpoints={}", node.endpoints());
+            drop();
+        }
+    }
+
+    /** It is a master no longer: the next connection leads to the one that is, if somebody knows. */
+    private void dropReplica(Throwable failure) {
+        if (failure instanceof RedisCommandExecutionException answer
+                && RedisFailure.code(String.valueOf(answer.getMessage())).equals("READONLY")
+                && !node.isClosed()) {
+            log.info("event=not-a-master endpoints={}", node.endpoints());
+            drop();
+        }
+    }
+
+    /** Lettuce makes the connection anew. */
+    void drop() {
+        if (!(node.connection() instanceof RedisChannelHandler<?, ?> made)) {
+            return;
+        }
+        RedisChannelWriter writer = made.getChannelWriter();
+        Object endpoint = writer instanceof Delegating<?> wrapped ? wrapped.unwrap() : writer;
+        if (endpoint instanceof DefaultEndpoint own) {
+            own.disconnect();
+        }
+    }
+}

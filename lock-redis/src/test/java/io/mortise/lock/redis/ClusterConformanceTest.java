@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestCluster;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of every backend, kept on a Redis Cluster of six nodes. */
+class ClusterConformanceTest extends HealthyConformance {
+    private static RedisTestCluster cluster;
+
+    @BeforeAll
+    static void startCluster() throws InterruptedException {
+        cluster = RedisTestCluster.start();
+        // The first client of a JVM on a busy machine can outlast a lease.
+        try (LockClient client = new OnePrefix("warm:").open(ClientOptions.defaults())) {
+            client.named("x").acquire().release();
+        }
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        cluster.close();
+    }
+
+    @Override
+    protected BackendUnderTest backend() {
+        return new OnePrefix("conformance-" + UUID.randomUUID() + ":");
+    }
+
+    private record OnePrefix(String prefix) implements BackendUnderTest {
+        @Override
+        public LockClient open(ClientOptions options) {
+            return RedisLocks.connect(
+                    RedisOptions.connectToCluster(cluster.nodes().stream()
+                                    .map(node -> RedisURI.create("127.0.0.1", node.port()))
+                                    .toList())
+                            .prefix(prefix),
+                    options);
+        }
+
+        @Override
+        public Optional<String> url() {
+            return Optional.of("redis-cluster://" + cluster.addresses() + "?prefix=" + prefix + "&lease="
+                    + lease().toSeconds() + "s");
+        }
+
+        @Override
+        public OptionalLong requests() {
+            long sum = 0;
+            for (RedisTestServer node : cluster.nodes()) {
+                try (BareRedis redis = node.connect()) {
+                    sum += RedisTests.requestsButRenewals(redis);
+                }
+            }
+            return OptionalLong.of(sum);
+        }
+
+        /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */
+        @Override
+        public boolean isServerThread(Thread thread) {
+            String name = thread.getName();
+            return !name.startsWith("lettuce-") && !name.startsWith("mortise");
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.internal.HostAndPort;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.MappingSocketAddressResolver;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.FaultConformance;
+import io.mortise.lock.testkit.Faults;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestCluster;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The other half: each client reaches each node over a line of its own, by an application's client whose addresses lead there. */
+class ClusterFaultConformanceTest extends FaultConformance {
+    private static RedisTestCluster cluster;
+
+    @BeforeAll
+    static void startCluster() throws InterruptedException {
+        cluster = RedisTestCluster.start(RedisServerOptions.defaults().withKeptData());
+        OnePrefix warm = new OnePrefix("warm:"); // the first client of a JVM on a busy machine can outlast a lease
+        try (LockClient client = warm.open(ClientOptions.defaults())) {
+            client.named("x").acquire().release();
+        } finally {
+            warm.close();
+        }
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        cluster.close();
+    }
+
+    @Override
+    protected BackendUnderTest backend() {
+        return new OnePrefix("conformance-" + UUID.randomUUID() + ":");
+    }
+
+    /** The lines of one client to all nodes, which break together. */
+    private static final class Lines implements Line, AutoCloseable {
+        private final Map<Integer, TcpProxy> byPort = new TreeMap<>();
+        private final ClientResources resources;
+        private final RedisClusterClient client;
+        private volatile String clientId = "";
+
+        Lines(ClientOptions options) {
+            cluster.nodes().forEach(node -> byPort.put(node.port(), TcpProxy.to("127.0.0.1", node.port())));
+            resources = ClientResources.builder()
+                    .socketAddressResolver(MappingSocketAddressResolver.create((HostAndPort address) ->
+                            HostAndPort.of("127.0.0.1", line(address.getPort()).port())))
+                    .build();
+            RedisURI first = RedisURI.create("127.0.0.1", cluster.nodes().get(0).port());
+            first.setTimeout(options.requestTimeout());
+            client = RedisClusterClient.create(resources, first);
+            client.setOptions(
+                    ClusterClientOptions.builder(OwnClient.lettuce(Optional.empty(), options.requestTimeout()))
+                            .build());
+        }
+
+        private TcpProxy line(int port) {
+            return Objects.requireNonNull(byPort.get(port));
+        }
+
+        private void all(Consumer<TcpProxy> fault) {
+            byPort.values().forEach(fault);
+        }
+
+        @Override
+        public void blackHole() {
+            all(TcpProxy::blackHole);
+        }
+
+        @Override
+        public void cut() {
+            all(TcpProxy::cut);
+        }
+
+        @Override
+        public void dropNextReply() {
+            all(TcpProxy::dropNextReply);
+        }
+
+        @Override
+        public void delay(Duration oneWay) {
+            all(line -> line.delay(oneWay));
+        }
+
+        @Override
+        public void heal() {
+            all(TcpProxy::heal);
+        }
+
+        @Override
+        public void close() {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+            resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+            all(TcpProxy::close);
+        }
+    }
+
+    private static final class OnePrefix implements BackendUnderTest, Faults {
+        private final String prefix;
+        private final Map<LockClient, Lines> lines = new ConcurrentHashMap<>();
+
+        OnePrefix(String prefix) {
+            this.prefix = prefix;
+        }
+
+        @Override
+        public LockClient open(ClientOptions options) {
+            Lines line = new Lines(options);
+            AtomicReference<String> id = new AtomicReference<>("");
+            try {
+                LockClient client = LockClients.over(
+                        context -> {
+                            id.set(context.clientId());
+                            return RedisBackend.open(
+                                    RedisOptions.using(line.client).prefix(prefix), context);
+                        },
+                        options);
+                line.clientId = Objects.requireNonNull(id.get());
+                lines.put(client, line);
+                return client;
+            } catch (RuntimeException e) {
+                line.close();
+                throw e;
+            }
+        }
+
+        @Override
+        public Optional<String> url() {
+            return Optional.of("redis-cluster://" + cluster.addresses() + "?prefix=" + prefix + "&lease="
+                    + lease().toSeconds() + "s");
+        }
+
+        @Override
+        public OptionalLong requests() {
+            long sum = 0;
+            for (RedisTestServer node : cluster.nodes()) {
+                try (BareRedis redis = node.connect()) {
+                    sum += RedisTests.requestsButRenewals(redis);
+                }
+            }
+            return OptionalLong.of(sum);
+        }
+
+        @Override
+        public Faults faults() {
+            return this;
+        }
+
+        @Override
+        public Line line(LockClient client) {
+            return Objects.requireNonNull(lines.get(client));
+        }
+
+        @Override
+        public void expireSession(LockClient client) {
+            String mark = " client=" + Objects.requireNonNull(lines.get(client)).clientId;
+            for (RedisTestServer node : cluster.nodes().subList(0, 3)) {
+                try (BareRedis redis = node.connect()) {
+                    for (String key : RedisTests.keys(redis, prefix + "*")) {
+                        if (!key.contains("%")
+                                && String.valueOf(redis.call("GET", key)).contains(mark)) {
+                            redis.call("PEXPIRE", key, "0");
+                        }
+                    }
+                }
+            }
+        }
+
+        @Override
+        public void deleteGrant(String lockName) {
+            RedisKeys.OfLock keys = RedisKeys.clustered(prefix).of(new LockName(lockName));
+            try (BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
+                redis.call("DEL", keys.grant());
+            }
+        }
+
+        @Override
+        public void stopServer() {
+            cluster.nodes().forEach(RedisTestServer::stop);
+        }
+
+        @Override
+        public void startServer() {
+            cluster.nodes().forEach(RedisTestServer::restart);
+            cluster.masterOf(0);
+        }
+
+        /** The application's client has threads of its own, which stay. */
+        @Override
+        public boolean isServerThread(Thread thread) {
+            return !thread.getName().startsWith("mortise-") || thread.getName().startsWith("mortise-proxy-");
+        }
+
+        @Override
+        public void close() {
+            lines.values().forEach(Lines::close);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisSlotMigration;
+import io.mortise.lock.testkit.servers.RedisTestCluster;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Locks whose slot goes to another master, by an operator's hand or because theirs has died. */
+class ClusterMovesTest {
+    private static final RedisKeys KEYS = RedisKeys.clustered(RedisOptions.DEFAULT_PREFIX);
+    private static final int SLOT = KEYS.of(new LockName("x")).slot();
+
+    private final List<Thread> workers = new ArrayList<>();
+    private RedisTestCluster cluster;
+    private LockClient one;
+    private LockClient two;
+    private volatile boolean over;
+
+    @BeforeEach
+    void start() {
+        cluster = RedisTestCluster.start();
+        one = Locks.connect("redis-cluster://" + cluster.addresses() + "?lease=15s");
+        two = Locks.connect("redis-cluster://" + cluster.addresses() + "?lease=15s");
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        over = true;
+        for (Thread worker : workers) {
+            worker.join();
+        }
+        two.close();
+        one.close();
+        cluster.close();
+    }
+
+    /** Many take turns; each sees that it is alone, and that its token is above all before. */
+    private final class Turns {
+        final String name;
+        private final AtomicInteger inside = new AtomicInteger();
+        private final AtomicLong highest = new AtomicLong();
+        private final AtomicLong taken = new AtomicLong();
+        private final AtomicReference<@Nullable String> wrong = new AtomicReference<>();
+
+        Turns(String name) {
+            this.name = name;
+            for (LockClient client : List.of(one, two)) {
+                for (int i = 0; i < 3; i++) {
+                    Thread worker = new Thread(() -> work(client), "worker-" + name);
+                    workers.add(worker);
+                    worker.start();
+                }
+            }
+        }
+
+        private void work(LockClient client) {
+            while (!over) {
+                try (Lease lease = client.named(name).acquire()) {
+                    long before = highest.getAndSet(lease.fencingToken());
+                    if (inside.incrementAndGet() != 1) {
+                        wrong.set("two at once");
+                    }
+                    if (before >= lease.fencingToken()) {
+                        wrong.set("token " + lease.fencingToken() + " after " + before);
+                    }
+                    if (!lease.isHeld()) {
+                        wrong.set("not held");
+                    }
+                    inside.decrementAndGet();
+                    taken.incrementAndGet();
+                } catch (BackendUnavailableException e) {
+                    wrong.set("an unbounded wait ended: " + e);
+                } catch (InterruptedException e) {
+                    wrong.set("interrupted");
+                }
+            }
+        }
+
+        void awaitMore(String when) {
+            long until = taken.get() + 20;
+            Await.until(name + " goes on " + when, RedisTests.SOON, () -> taken.get() >= until);
+            assertThat(wrong.get()).isNull();
+        }
+    }
+
+    @Test
+    void S01_S03_aSlotMovesUnderLoad() throws InterruptedException {
+        Lease held = one.named(another(SLOT, 1)).acquire();
+        List<Turns> all = List.of(new Turns("x"), new Turns(another(SLOT, 2)), new Turns("elsewhere"));
+        all.forEach(turns -> turns.awaitMore("at first"));
+        for (int i = 0; i < 3; i++) {
+            RedisTestServer from = cluster.masterOf(SLOT);
+            RedisTestServer to = cluster.nodes().subList(0, 3).stream()
+                    .filter(node -> node != from)
+                    .findFirst()
+                    .orElseThrow();
+            RedisSlotMigration migration = cluster.startMigration(SLOT, to);
+            all.get(2).awaitMore("while another slot moves");
+            migration.moveKeys();
+            migration.finish();
+            all.forEach(turns -> turns.awaitMore("after the move"));
+            assertThat(held.isHeld()).isTrue();
+        }
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void S01_S03_aMasterFailsUnderLoad() throws InterruptedException {
+        String other = nameOnAnotherMaster();
+        List<Turns> all = List.of(new Turns("x"), new Turns(other));
+        all.forEach(turns -> turns.awaitMore("at first"));
+        RedisTestServer old = cluster.masterOf(SLOT);
+        awaitReplicated(old);
+        old.pause(); // it stops between two requests, not within the load of one
+        long stopped = System.nanoTime();
+        old.kill();
+        all.get(1).awaitMore("while another master is down");
+        cluster.awaitMasterOtherThan(old, SLOT);
+        all.get(0).awaitMore("at the new master");
+        assertThat(System.nanoTime() - stopped).isLessThan(TimeUnit.SECONDS.toNanos(20));
+        old.restart();
+        all.forEach(turns -> turns.awaitMore("with the old one back"));
+    }
+
+    @Test
+    void S01_aReplicatedGrantIsKeptAndWaitersGoOn() throws Exception {
+        Lease held = one.named("x").acquire();
+        CompletableFuture<Lease> second = two.named("x").acquireAsync();
+        RedisTestServer old = cluster.masterOf(SLOT);
+        try (BareRedis redis = old.connect()) {
+            Await.until(
+                    "it stands in line",
+                    RedisTests.SOON,
+                    () -> Long.valueOf(1)
+                            .equals(redis.call(
+                                    "ZCARD", KEYS.of(new LockName("x")).queue())));
+        }
+        awaitReplicated(old);
+        cluster.failOver(SLOT);
+        assertThat(held.isHeld()).isTrue();
+        assertThat(second).isNotDone();
+        assertThat(held.releaseAsync().get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
+        try (Lease next = second.get(20, TimeUnit.SECONDS)) {
+            assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        }
+    }
+
+    private static void awaitReplicated(RedisTestServer master) {
+        try (BareRedis redis = master.connect()) {
+            redis.call("SET", "{" + KEYS.of(new LockName("x")).grant().replaceAll(".*\\{|}.*", "") + "}mark", "1");
+            assertThat(redis.call("WAIT", "1", "10000")).isEqualTo(1L);
+        }
+    }
+
+    /** The so-manieth other name in that slot. */
+    private static String another(int slot, int number) {
+        int found = 0;
+        for (int i = 0; ; i++) {
+            if (KEYS.of(new LockName("n" + i)).slot() == slot && ++found == number) {
+                return "n" + i;
+            }
+        }
+    }
+
+    private String nameOnAnotherMaster() {
+        for (int i = 0; ; i++) {
+            int slot = KEYS.of(new LockName("n" + i)).slot();
+            if (cluster.masterOf(slot) != cluster.masterOf(SLOT)) {
+                return "n" + i;
+            }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.Locks;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestCluster;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is special about a cluster: where keys and channels are, and how many requests that takes. */
+class RedisClusterTest {
+    private static final RedisKeys KEYS = RedisKeys.clustered(RedisOptions.DEFAULT_PREFIX);
+
+    private static RedisTestCluster cluster;
+
+    private LockClient client;
+
+    @BeforeAll
+    static void start() {
+        cluster = RedisTestCluster.start(
+                RedisServerOptions.defaults().withUser("old", "on", ">secret", "~*", "&*", "+@all", "-info"));
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        client = Locks.connect("redis-cluster://" + cluster.addresses());
+    }
+
+    @AfterEach
+    void disconnect() {
+        client.close();
+    }
+
+    @Test
+    void S13_allKeysOfALockAreInTheSlotOfItsBucket() throws InterruptedException {
+        for (String name : List.of("x", "a/b", "{curly}", "Zoë")) {
+            RedisKeys.OfLock keys = KEYS.of(new LockName(name));
+            assertThat(keys.all()).allMatch(key -> cluster.slotOf(key) == keys.slot());
+            assertThat(cluster.slotOf(KEYS.shardChannel(keys, "c"))).isEqualTo(keys.slot());
+            try (Lease lease = client.named(name).acquire();
+                    BareRedis master = cluster.masterOf(keys.slot()).connect()) {
+                assertThat(String.valueOf(master.call("GET", keys.grant()))).contains(" token=" + lease.fencingToken());
+                assertThat(KEYS.lockName(keys.grant())).contains(name);
+            }
+        }
+    }
+
+    @Test
+    void bucketsAreThoseOfTheServersOwnHash() {
+        String name = "inventory-42";
+        int bucket = cluster.slotOf(name) % RedisKeys.BUCKETS;
+        assertThat(KEYS.of(new LockName(name)).grant()).isEqualTo(String.format("lock:{b%02d}%s", bucket, name));
+    }
+
+    @Test
+    void S01_excludesWhoFollowsTheSetNxPattern() throws InterruptedException {
+        String key = KEYS.of(new LockName("bare")).grant();
+        try (BareRedis master = cluster.masterOf(cluster.slotOf(key)).connect()) {
+            assertThat(master.call("SET", key, "somebody", "NX", "PX", "60000")).isEqualTo("OK");
+            assertThat(client.named("bare").tryAcquire()).isEmpty();
+            master.call("DEL", key);
+            try (Lease lease = client.named("bare").acquire()) {
+                assertThat(lease.isHeld()).isTrue();
+                assertThat(master.call("SET", key, "somebody", "NX", "PX", "60000"))
+                        .isNull();
+            }
+        }
+    }
+
+    @Test
+    void S11_handOnsArePublishedInTheirSlotAlone() throws Exception {
+        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        RedisTestServer master = cluster.masterOf(keys.slot());
+        try (LockClient other = Locks.connect("redis-cluster://" + cluster.addresses());
+                BareRedis redis = master.connect()) {
+            DistributedLock lock = other.named("x");
+            Lease held = client.named("x").acquire();
+            int crowd = 50;
+            List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+            for (int i = 0; i < crowd; i++) {
+                waiting.add(lock.acquireAsync());
+            }
+            Await.until(
+                    "all stand in line",
+                    RedisTests.SOON,
+                    () -> Long.valueOf(crowd).equals(redis.call("ZCARD", keys.queue())));
+            assertThat((List<?>) Objects.requireNonNull(redis.call("PUBSUB", "SHARDCHANNELS")))
+                    .as("one of each client")
+                    .hasSize(2)
+                    .allMatch(channel -> cluster.slotOf(String.valueOf(channel)) == keys.slot());
+            redis.resetCommandCalls();
+            held.release();
+            for (CompletableFuture<Lease> next : waiting) {
+                next.get(20, TimeUnit.SECONDS).release();
+            }
+            Map<String, Long> calls = redis.commandCalls();
+            assertThat(RedisTests.requestsButRenewals(redis)).isBetween(crowd + 1L, crowd * 12L / 10);
+            assertThat(calls.get("spublish")).isLessThanOrEqualTo(crowd + 5L);
+            assertThat(calls).doesNotContainKey("publish");
+        }
+    }
+
+    /** As on Redis 6, which knows no other; here it is a user who may not ask for the version. */
+    @Test
+    void S11_withoutShardedChannelsOneOfTheConnectionServes() throws Exception {
+        String url = "redis-cluster://old:secret@" + cluster.addresses();
+        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        try (LockClient first = Locks.connect(url);
+                LockClient second = Locks.connect(url);
+                BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
+            for (int i = 0; i < 20; i++) { // so that both have connections to all masters
+                first.named("n" + i).acquire().release();
+                second.named("n" + i).acquire().release();
+            }
+            Lease held = first.named("x").acquire();
+            List<CompletableFuture<?>> waiting = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                waiting.add(
+                        (i % 2 == 0 ? first : second).named("x").acquireAsync().thenCompose(Lease::releaseAsync));
+            }
+            Await.until(
+                    "all stand in line",
+                    RedisTests.SOON,
+                    () -> Long.valueOf(20).equals(redis.call("ZCARD", keys.queue())));
+            redis.resetCommandCalls();
+            held.release();
+            CompletableFuture.allOf(waiting.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+            assertThat(RedisTests.requestsButRenewals(redis)).isBetween(21L, 26L);
+            assertThat(redis.commandCalls()).containsKey("publish").doesNotContainKey("spublish");
+        }
+    }
+
+    @Test
+    void S01_aGrantMayWaitForReplicas() throws InterruptedException {
+        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        int master = cluster.nodes().indexOf(cluster.masterOf(keys.slot()));
+        try (LockClient careful = Locks.connect("redis-cluster://" + cluster.addresses() + "?waitReplicas=1");
+                Lease lease = careful.named("x").acquire();
+                BareRedis replica = cluster.nodes().get(master + 3).connect()) {
+            replica.call("READONLY");
+            assertThat(String.valueOf(replica.call("GET", keys.grant()))).contains(" token=" + lease.fencingToken());
+        }
+    }
+
+    @Test
+    void uncontendedTakesTwoRequests() throws InterruptedException {
+        client.named("y").acquire().release();
+        RedisKeys.OfLock keys = KEYS.of(new LockName("y"));
+        try (BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
+            redis.resetCommandCalls();
+            client.named("y").acquire().release();
+            Map<String, Long> calls = redis.commandCalls();
+            assertThat(calls.get("evalsha")).isEqualTo(2L);
+            assertThat(calls).doesNotContainKeys("eval", "publish", "spublish", "ssubscribe");
+        }
+    }
+
+    @Test
+    void S18_listShowsTheLocksOfAllMasters() throws Exception {
+        List<Lease> held = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            held.add(client.named("listed" + i).acquire());
+        }
+        Set<RedisTestServer> masters = new HashSet<>();
+        held.forEach(lease -> masters.add(
+                cluster.masterOf(KEYS.of(new LockName(lease.lockName())).slot())));
+        assertThat(masters).as("spread").hasSize(3);
+        LockAdmin admin = client.admin().orElseThrow();
+        List<String> names = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            LockAdmin.Page page =
+                    admin.list("listed", 7, cursor).toCompletableFuture().get(20, TimeUnit.SECONDS);
+            assertThat(page.locks()).hasSizeLessThanOrEqualTo(7);
+            page.locks().stream().map(LockStatus::name).forEach(names::add);
+            cursor = page.next();
+        } while (cursor.isPresent());
+        assertThat(names)
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.range(0, 100).mapToObj(i -> "listed" + i).toList());
+        assertThat(admin.diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                .anyMatch(finding -> finding.what().contains("append-only"));
+        held.forEach(Lease::close);
+    }
+
+    @Test
+    void S15_aNodeThatIsSilentIsReachedOnceItAnswers() throws Exception {
+        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        RedisTestServer master = cluster.masterOf(keys.slot());
+        try (LockClient fresh = Locks.connect(
+                "redis-cluster://" + cluster.addresses(),
+                ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)))) {
+            master.pause();
+            CompletableFuture<Lease> waiting = fresh.named("x").acquireAsync();
+            long start = System.nanoTime();
+            Await.until(
+                    "the first try has failed, and the replica has not taken over",
+                    RedisTests.SOON,
+                    () -> System.nanoTime() - start > 1_200_000_000L);
+            master.resume();
+            waiting.get(20, TimeUnit.SECONDS).release();
+        } finally {
+            master.resume();
+        }
+    }
+
+    @Test
+    void S15_S19_refusalsAreToldAtOnceAndWithoutSecrets() {
+        assertThatThrownBy(() -> Locks.connect("redis-cluster://old:wr0ng@" + cluster.addresses()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("WRONGPASS")
+                .hasMessageNotContaining("wr0ng");
+        try (LockClient mistaken =
+                Locks.connect("redis://127.0.0.1:" + cluster.nodes().get(0).port())) {
+            assertThatThrownBy(() -> mistaken.named("x").tryAcquire())
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("redis-cluster://");
+        }
+    }
+
+    @Test
+    void S15_aServerByItselfIsNoCluster() {
+        try (RedisTestServer alone = RedisTestServer.start()) {
+            assertThatThrownBy(() -> Locks.connect("redis-cluster://127.0.0.1:" + alone.port()))
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("cluster support disabled");
+        }
+    }
+
+    @Test
+    void anApplicationsClientIsNotClosed() throws InterruptedException {
+        RedisClusterClient borrowed = RedisClusterClient.create(
+                RedisURI.create("127.0.0.1", cluster.nodes().get(0).port()));
+        try {
+            try (LockClient locks = RedisLocks.connect(RedisOptions.using(borrowed), ClientOptions.defaults());
+                    Lease lease = locks.named("z").acquire()) {
+                assertThat(client.named("z").tryAcquire()).isEmpty();
+                assertThat(lease.isHeld()).isTrue();
+            }
+            assertThat(client.named("z").tryAcquire()).isPresent();
+            assertThat(borrowed.connect().sync().ping()).isEqualTo("PONG");
+        } finally {
+            borrowed.shutdown();
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestSentinel;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Failover by real sentinels: what was replicated stands, and what was lost is told. */
+class RedisSentinelTest {
+    private RedisTestSentinel redis;
+    private LockClient holders;
+    private LockClient waiters;
+
+    @BeforeEach
+    void start() {
+        redis = RedisTestSentinel.start(RedisServerOptions.defaults().withPassword("secret"), 1, 1);
+        holders = connect();
+        waiters = connect();
+    }
+
+    @AfterEach
+    void stop() {
+        waiters.close();
+        holders.close();
+        redis.close();
+    }
+
+    private LockClient connect() {
+        return Locks.connect(
+                "redis-sentinel://:secret@" + redis.addresses() + "?lease=15s&master=" + RedisTestSentinel.MASTER_NAME);
+    }
+
+    @Test
+    void S01_S03_waitersGoOnAtTheNewMasterAndAReplicatedGrantIsKept() throws Exception {
+        Lease kept = holders.named("x").acquire();
+        List<Long> tokens = new CopyOnWriteArrayList<>(List.of(kept.fencingToken()));
+        DistributedLock lock = waiters.named("x");
+        CompletableFuture<Lease> second = lock.acquireAsync();
+        awaitWaiters(1);
+        CompletableFuture<Lease> third = lock.acquireAsync();
+        awaitWaiters(2);
+        awaitReplicated();
+        redis.failOver();
+        assertThat(kept.isHeld()).isTrue();
+        assertThat(second).isNotDone();
+        // A release waits for the new master if it must.
+        assertThat(kept.releaseAsync().get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
+        // In whatever order: who was not connected yet when it was his turn lost his place.
+        CompletableFuture.allOf(
+                        second.thenAccept(lease -> take(lease, tokens)), third.thenAccept(lease -> take(lease, tokens)))
+                .get(20, TimeUnit.SECONDS);
+        assertThat(tokens).isSorted().doesNotHaveDuplicates();
+        assertThat(holders.named("y").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void S07_aGrantThatNoReplicaHadIsTold() throws Exception {
+        RedisTestServer old = redis.master();
+        RedisTestServer replica =
+                redis.nodes().stream().filter(node -> node != old).findFirst().orElseThrow();
+        long before =
+                holders.named("x").tryAcquire().map(RedisSentinelTest::released).orElseThrow();
+        cutOff(old, replica);
+        Lease lost = holders.named("x").acquire();
+        old.kill();
+        replica.resume();
+        redis.awaitMasterOtherThan(old);
+        Lease another = waiters.named("x").acquire();
+        LossReason reason = lost.lost().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        assertThat(reason.kind()).isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(another.fencingToken()).as("the counter was lost too").isGreaterThan(lost.fencingToken());
+        assertThat(lost.fencingToken()).isGreaterThan(before);
+        assertThat(another.isHeld()).isTrue();
+    }
+
+    /** It takes itself for the master until a sentinel tells it otherwise. */
+    @Test
+    void S01_aMasterThatWasFrozenDuringAFailoverGrantsNothingWhereReplicasCount() throws Exception {
+        ClientOptions soon = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+        RedisTestServer old = redis.master();
+        String sentinels = "redis-sentinel://:secret@" + redis.addresses() + "?master=mymaster";
+        try (LockClient stale = Locks.connect("redis://:secret@127.0.0.1:" + old.port() + "?waitReplicas=1", soon);
+                LockClient others = Locks.connect(sentinels, soon)) {
+            stale.named("y").acquire().release();
+            old.pause();
+            redis.awaitMasterOtherThan(old);
+            Lease held = others.named("x").acquire();
+            old.resume();
+            assertThatThrownBy(() -> stale.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void S15_S19_whatIsWrongIsNamedWithoutSecrets() {
+        String sentinels = redis.addresses();
+        assertThatThrownBy(() -> Locks.connect("redis-sentinel://:wr0ng@" + sentinels + "?master=mymaster"))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("WRONGPASS")
+                .hasMessageNotContaining("wr0ng");
+        ClientOptions soon = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(1));
+        assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=other", soon))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContainingAll(sentinels, "master=other");
+        redis.killSentinel(0);
+        assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=mymaster", soon))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining(sentinels);
+    }
+
+    private static void take(Lease lease, List<Long> tokens) {
+        try (lease) {
+            tokens.add(lease.fencingToken());
+        }
+    }
+
+    private static long released(Lease lease) {
+        try (lease) {
+            return lease.fencingToken();
+        }
+    }
+
+    /** From now on the replica gets nothing, and is stopped. */
+    private static void cutOff(RedisTestServer master, RedisTestServer replica) {
+        try (BareRedis there = replica.connect();
+                BareRedis here = master.connect()) {
+            Await.until("the replica is cut off", RedisTests.SOON, () -> {
+                replica.resume();
+                there.call("CLIENT", "KILL", "TYPE", "master");
+                replica.pause(); // before it connects again, which it does once a second
+                return "0".equals(here.info("replication").get("connected_slaves"));
+            });
+        }
+    }
+
+    private void awaitWaiters(long count) {
+        try (BareRedis master = redis.master().connect()) {
+            Await.until(count + " in line", RedisTests.SOON, () -> RedisTests.waiters(master, "x") == count);
+        }
+    }
+
+    private void awaitReplicated() {
+        try (BareRedis master = redis.master().connect()) {
+            master.call("SET", "mark", "1");
+            assertThat(master.call("WAIT", "1", "5000")).isEqualTo(1L);
+            String key = new RedisKeys(RedisOptions.DEFAULT_PREFIX)
+                    .of(new LockName("x"))
+                    .grant();
+            assertThat(Objects.requireNonNull(master.call("EXISTS", key))).isEqualTo(1L);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is given to an attempt that nobody here makes any more goes to the next one, not to nobody for a lease (S8). */
+class StrayTurnTest {
+    private static final RedisKeys KEYS = new RedisKeys(RedisOptions.DEFAULT_PREFIX);
+    private static final String GONE = ScriptBench.attempt(77);
+
+    private RedisTestServer server;
+    private BareRedis redis;
+    private LockClient client;
+    private String channel;
+
+    @BeforeEach
+    void open() {
+        server = RedisTestServer.start();
+        redis = server.connect();
+        AtomicReference<RedisBackend> backend = new AtomicReference<>();
+        client = LockClients.over(
+                context -> {
+                    RedisBackend opened = RedisBackend.open(
+                            RedisOptions.connectTo(RedisURI.create("127.0.0.1", server.port())), context);
+                    backend.set(opened);
+                    return opened;
+                },
+                ClientOptions.defaults());
+        channel = Objects.requireNonNull(backend.get()).link().nodes().get(0).channel();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        redis.close();
+        server.close();
+    }
+
+    @Test
+    void S08_aGrantThatNobodyWaitsForIsGivenBack() throws InterruptedException {
+        Lease held = client.named("a b").acquire();
+        standInLine("a b");
+        held.release();
+        Await.until(
+                "the lock is free",
+                RedisTests.SOON,
+                () -> Long.valueOf(0).equals(redis.call("EXISTS", grantKey("a b"))));
+        assertThat(RedisTests.keys(redis, "*")).containsExactly("lock:%token");
+    }
+
+    @Test
+    void S08_aTurnThatNobodyTakesIsPassedOn() throws InterruptedException {
+        Lease held = client.named("x").acquire();
+        String value = String.valueOf(redis.call("GET", grantKey("x")));
+        redis.call("SET", grantKey("x"), value + " row=16:1", "PX", "60000"); // the next one is only woken
+        standInLine("x");
+        held.release();
+        Await.until("nobody stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);
+        assertThat(RedisTests.keys(redis, "*")).containsExactly("lock:%token");
+    }
+
+    @Test
+    void S19_aForgedMessageTakesNoLeaseAway() throws InterruptedException {
+        Lease held = client.named("x").acquire();
+        String attempt = String.valueOf(redis.call("GET", grantKey("x"))).substring(0, 32);
+        redis.resetCommandCalls();
+        redis.call("PUBLISH", channel, "G " + attempt + " 1 1 " + grantKey("x"));
+        redis.call("PUBLISH", channel, "W " + attempt + " " + grantKey("x"));
+        redis.call("PUBLISH", channel, "G " + GONE + " 1 1 " + grantKey("x"));
+        Await.until(
+                "the last one is given back",
+                RedisTests.SOON,
+                () -> redis.commandCalls().keySet().stream().anyMatch(name -> name.startsWith("eval")));
+        assertThat(held.isHeld()).isTrue();
+        assertThat(redis.call("EXISTS", grantKey("x"))).isEqualTo(1L);
+    }
+
+    private void standInLine(String lock) {
+        RedisKeys.OfLock keys = KEYS.of(new LockName(lock));
+        String entry = channel + " 60000 9000000000000000 " + GONE + " m1 mode=x";
+        redis.call("ZADD", keys.queue(), "1", GONE);
+        redis.call("HSET", keys.entries(), GONE, entry);
+        assertThat(List.of(GONE)).isEqualTo(redis.call("ZRANGE", keys.queue(), "0", "-1"));
+    }
+
+    private static String grantKey(String lock) {
+        return KEYS.of(new LockName(lock)).grant();
+    }
+}
