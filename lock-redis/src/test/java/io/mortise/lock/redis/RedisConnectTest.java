@@ -22,7 +22,6 @@ import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
-import io.mortise.lock.testkit.servers.TcpProxy;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
@@ -124,24 +123,6 @@ class RedisConnectTest {
                     .hasMessageContaining("autoReconnect(false)");
         } finally {
             application.shutdown(0, 2, TimeUnit.SECONDS);
-        }
-    }
-
-    /** Lettuce as it comes sends again what was under way when its connection was lost. */
-    @Test
-    void S05_aReleaseThroughABorrowedClientWhoseReplyWasLostIsNotCalledLost() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
-            RedisURI uri = RedisURI.create(server.url());
-            uri.setPort(line.port());
-            RedisClient application = RedisClient.create(uri);
-            try (LockClient client = RedisLocks.connect(RedisOptions.using(application))) {
-                client.named("x").acquire().close(); // the server knows the scripts
-                Lease lease = client.named("x").acquire();
-                line.dropNextReply();
-                assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
-            } finally {
-                application.shutdown(0, 2, TimeUnit.SECONDS);
-            }
         }
     }
 
