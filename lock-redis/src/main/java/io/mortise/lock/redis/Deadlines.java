@@ -38,6 +38,13 @@ final class Deadlines {
         oldest();
     }
 
+    /** None of those that were begun will be answered. */
+    void endAll(Throwable cause) {
+        for (Call call = open.poll(); call != null; call = open.poll()) {
+            call.completeExceptionally(cause);
+        }
+    }
+
     private @Nullable Call oldest() {
         Call first = open.peek();
         while (first != null && first.isDone()) {

@@ -26,6 +26,7 @@ final class HandedOn {
 
     /** We were told to wait. */
     void stands(int epoch, long sentNanos, long serverMicros) {
+        pushed.set(null); // what was said before, on the same connection, is over
         standing = new Standing(epoch, sentNanos, serverMicros);
     }
 

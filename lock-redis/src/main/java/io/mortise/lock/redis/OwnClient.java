@@ -109,10 +109,11 @@ final class OwnClient<C extends AbstractRedisClient> {
 
     /** Ends its connections and threads, within that time. */
     CompletableFuture<?> shutdown(Duration limit) {
-        return client.shutdownAsync(0, limit.toMillis(), TimeUnit.MILLISECONDS).thenCompose(ok -> {
-            CompletableFuture<Boolean> ended = new CompletableFuture<>();
-            resources.shutdown(0, limit.toMillis(), TimeUnit.MILLISECONDS).addListener(done -> ended.complete(true));
-            return ended;
-        });
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        client.shutdownAsync(0, limit.toMillis(), TimeUnit.MILLISECONDS)
+                .whenComplete((ok, failure) -> resources
+                        .shutdown(0, limit.toMillis(), TimeUnit.MILLISECONDS)
+                        .addListener(done -> ended.complete(true)));
+        return ended;
     }
 }

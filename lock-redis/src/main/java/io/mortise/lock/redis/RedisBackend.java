@@ -104,8 +104,14 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         context.settle(
                 "the turn of an attempt for lock \"" + new LockName(name.get()).escaped()
                         + "\" that nobody here makes any more",
-                () -> link.nodeOf(lock).ask("giving back a turn", Script.RELEASE, lock.all(), message.attemptId(), "0"),
+                () -> link.nodeOf(lock)
+                        .ask("giving back a turn", Script.RELEASE, lock.all(), message.attemptId(), "0", mark()),
                 context.clock().nanoTime() + options.leaseDuration().toNanos());
+    }
+
+    /** What every record of this client contains, and none of another's: a forged message takes nothing from others (S19). */
+    String mark() {
+        return " client=" + context.clientId(); // as CLIENT LIST names its connection
     }
 
     @Override

@@ -341,9 +341,11 @@ final class RedisNode {
             connected = false;
             subscriptions.lost();
             time.forget();
+            RedisException cause = new RedisException("the connection was lost");
+            requests.lost(cause);
             if (!closed) {
                 log.info("event=disconnected endpoints={}", endpoints);
-                listener.trouble(RedisNode.this, new RedisException("the connection was lost"));
+                listener.trouble(RedisNode.this, cause);
             }
         }
     }

@@ -108,14 +108,15 @@ public final class RedisOptions {
     }
 
     /**
-     * What all keys begin with, 1 to 256 printable ASCII characters without spaces and braces. Clients with different prefixes
-     * do not see each other's locks. Default {@value #DEFAULT_PREFIX}.
+     * What all keys begin with, 1 to 256 printable ASCII characters without spaces, braces and percent signs. Clients with
+     * different prefixes do not see each other's locks, unless one prefix begins with the other: {@code a:} and lock
+     * {@code b:x} are the key of {@code a:b:} and lock {@code x}. Default {@value #DEFAULT_PREFIX}.
      */
     public RedisOptions prefix(String start) {
-        boolean plain = start.chars().allMatch(c -> c > ' ' && c < 127 && c != '{' && c != '}');
+        boolean plain = start.chars().allMatch(c -> c > ' ' && c < 127 && "{}%".indexOf(c) < 0);
         if (start.isEmpty() || start.length() > LONGEST_PREFIX || !plain) {
             throw new IllegalArgumentException("prefix is \"" + start + "\", must be 1 to " + LONGEST_PREFIX
-                    + " printable ASCII characters without spaces and braces");
+                    + " printable ASCII characters without spaces, braces and percent signs");
         }
         return with(copy -> copy.prefix = start);
     }

@@ -94,7 +94,7 @@ final class RedisTicket implements Ticket {
         long notAfter = node.time().atMost(now) + context.requestTimeout().toNanos() / 1_000;
         String[] args = {
             request.attemptId(),
-            request.ownerRecord() + " client=" + context.clientId(), // as CLIENT LIST names its connection
+            request.ownerRecord() + backend.mark(),
             String.valueOf(request.leaseDuration().toMillis()),
             String.valueOf(notAfter),
             request.mayWait() ? backend.link().listen(node, keys) : "",
@@ -196,7 +196,12 @@ final class RedisTicket implements Ticket {
     /** Nobody waits for it any more, but it still stood in line when the server was back: the next one is served. */
     private void withdrawUnasked() {
         release(
-                (was, settled) -> backend.mailbox().remove(request.attemptId()),
+                (was, settled) -> {
+                    backend.mailbox().remove(request.attemptId());
+                    if (!settled) {
+                        sweep();
+                    }
+                },
                 failure ->
                         log.debug("event=place-left lock=\"{}\"", request.name().escaped(), failure));
     }
@@ -274,8 +279,14 @@ final class RedisTicket implements Ticket {
                                 swept::completeExceptionally);
                         return swept;
                     },
-                    context.clock().nanoTime() + request.leaseDuration().toNanos());
+                    context.clock().nanoTime() + executesWithin().toNanos());
         }
+    }
+
+    /** So long after it was sent the script refuses it, whatever the lease; twice, for what the server's clock was taken for. */
+    private Duration executesWithin() {
+        Duration late = context.requestTimeout().multipliedBy(2);
+        return request.leaseDuration().compareTo(late) > 0 ? request.leaseDuration() : late;
     }
 
     /** Its grant goes by itself, and so does its place; until then a message for it is answered by its withdrawal. */

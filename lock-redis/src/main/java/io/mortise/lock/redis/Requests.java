@@ -53,8 +53,10 @@ final class Requests {
         call.whenComplete(
                 (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
                     deadlines.ended();
-                    if (failure == null) {
+                    if (failure == null || failure instanceof RedisCommandExecutionException) {
                         heard();
+                    }
+                    if (failure == null) {
                         answered(reply, answer);
                     } else if (failure instanceof RedisNoScriptException) {
                         send(
@@ -96,6 +98,14 @@ final class Requests {
                         && (message.contains("Commands are rejected")
                                 || message.contains("Commands are not accepted")
                                 || message.equals("Connection is closed")));
+    }
+
+    /**
+     * The connection was lost. A client whose options say so would send what was under way again, on the next connection, and
+     * the answer to a release would be that nothing is there: what is done is not sent.
+     */
+    void lost(Throwable cause) {
+        deadlines.endAll(cause);
     }
 
     private void overdue(Call call) {

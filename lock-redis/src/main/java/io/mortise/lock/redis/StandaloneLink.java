@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.StringCodec;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -30,6 +31,10 @@ final class StandaloneLink implements RedisLink {
         OwnClient<RedisClient> own =
                 options.uri().map(uri -> OwnClient.of(uri, options, context)).orElse(null);
         RedisClient client = own != null ? own.client() : options.client().orElseThrow();
+        if (!client.getOptions().isAutoReconnect()) {
+            throw new LockConfigurationException(
+                    "the application's RedisClient has autoReconnect(false): its first lost connection would be its last");
+        }
         try {
             RedisNode node = FirstContact.await(
                     () -> {

@@ -1,12 +1,15 @@
 -- Withdrawal and release in one: nothing of this attempt is left, and the next one in line is served. Safe to repeat.
--- ARGV: attempt id, '1' if the time is asked for
+-- ARGV: attempt id, '1' if the time is asked for, what the owner's record must contain (may be left out)
 -- Answers 1 or 0: its grant was there; 1 or 0: it stood in line; the time, or ''
-local attempt = ARGV[1]
+local attempt, mark = ARGV[1], ARGV[3] or ''
 local value = redis.pcall('GET', grant_key)
 if type(value) == 'table' then
+  if not string.find(value.err, 'WRONGTYPE', 1, true) then
+    return value
+  end
   value = '' -- somebody's list or hash: not ours
 end
-local held = is_of(value, attempt)
+local held = is_of(value, attempt) and string.find(value, mark, 1, true) ~= nil
 if redis.call('EXISTS', queue_key) == 0 then
   if held then
     redis.call('DEL', grant_key)

@@ -1,6 +1,7 @@
 -- The rest of release: others stand in line, or this one did.
 local now = micros()
-local stood = leave(attempt)
+local entry = redis.call('HGET', entries_key, attempt)
+local stood = entry and string.find(entry, mark, 1, true) and leave(attempt)
 if held or not value then
   hand_on(value, now)
 elseif stood and redis.call('EXISTS', queue_key) == 0 then

@@ -5,6 +5,9 @@ local held = {}
 for i, grant_key in ipairs(KEYS) do
   local attempt, lease = ARGV[2 * i - 1], ARGV[2 * i]
   local whose = redis.pcall('GETRANGE', grant_key, 0, #attempt - 1)
+  if type(whose) == 'table' and not string.find(whose.err, 'WRONGTYPE', 1, true) then
+    return whose -- not to be known is not to be lost
+  end
   held[i] = whose == attempt and redis.call('PEXPIRE', grant_key, lease) or 0
 end
 return held

@@ -2,6 +2,7 @@
 package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.testkit.servers.BareRedis;
 import java.util.List;
@@ -51,6 +52,21 @@ class OtherScriptsTest {
         assertThat((Long) bench.redis.call("PTTL", "lock:x")).isBetween(90_000L, 100_000L);
         assertThat((Long) bench.redis.call("PTTL", "lock:foreign")).isLessThanOrEqualTo(5_000L);
         assertThat(bench.keys()).containsExactly("lock:%token", "lock:foreign", "lock:list", "lock:x");
+    }
+
+    @Test
+    void S07_whatMayNotBeReadIsAnErrorNotALoss() {
+        bench.granted(1);
+        bench.redis.call("ACL", "SETUSER", "default", "-getrange", "-get");
+        try {
+            assertThatThrownBy(() -> bench.run(Script.RENEW, List.of("lock:x"), ScriptBench.attempt(1), "100000"))
+                    .hasMessageContaining("can't run");
+            assertThatThrownBy(() -> bench.run(Script.RELEASE, ScriptBench.attempt(1), "0"))
+                    .hasMessageContaining("can't run");
+        } finally {
+            bench.redis.call("ACL", "SETUSER", "default", "+getrange", "+get");
+        }
+        assertThat(bench.run(Script.RELEASE, ScriptBench.attempt(1), "0")).isEqualTo(List.of(1L, 0L, ""));
     }
 
     @Test

@@ -156,7 +156,7 @@ class RedisFaultsTest {
             });
             assertThat(ran)
                     .as("it arrived")
-                    .anyMatch(command -> command.contains("\"lock:x\"") && command.contains("EVALSHA"));
+                    .anyMatch(command -> command.contains("\"lock:x\"") && command.contains(Script.ACQUIRE.sha1()));
             assertThat(ran)
                     .as("and did nothing")
                     .noneMatch(command -> command.contains("lua]")

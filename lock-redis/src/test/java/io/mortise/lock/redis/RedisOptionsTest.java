@@ -25,6 +25,7 @@ class RedisOptionsTest {
         refused(() -> options.prefix(""), "prefix is \"\"", "1 to 256");
         refused(() -> options.prefix("a b"), "prefix is \"a b\"", "without spaces");
         refused(() -> options.prefix("{tag}"), "braces");
+        refused(() -> options.prefix("lock:%queue:"), "percent");
         refused(() -> options.prefix("ä"), "ASCII");
         refused(() -> options.prefix("x".repeat(257)), "1 to 256");
         refused(

@@ -7,6 +7,7 @@ import io.lettuce.core.RedisURI;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
@@ -28,6 +29,7 @@ class StrayTurnTest {
     private BareRedis redis;
     private LockClient client;
     private String channel;
+    private String mark;
 
     @BeforeEach
     void open() {
@@ -42,6 +44,7 @@ class StrayTurnTest {
                     return opened;
                 },
                 ClientOptions.defaults());
+        mark = Objects.requireNonNull(backend.get()).mark();
         channel = Objects.requireNonNull(backend.get()).link().nodes().get(0).channel();
     }
 
@@ -91,9 +94,24 @@ class StrayTurnTest {
         assertThat(redis.call("EXISTS", grantKey("x"))).isEqualTo(1L);
     }
 
+    @Test
+    void S19_noMessageMakesOneClientGiveAwayTheLeaseOfAnother() throws InterruptedException {
+        try (LockClient other = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())))) {
+            Lease held = other.named("x").acquire();
+            String attempt = String.valueOf(redis.call("GET", grantKey("x"))).substring(0, 32);
+            redis.resetCommandCalls();
+            redis.call("PUBLISH", channel, "G " + attempt + " 1 1 " + grantKey("x"));
+            Await.until(
+                    "it was asked to be given back",
+                    RedisTests.SOON,
+                    () -> redis.commandCalls().keySet().stream().anyMatch(name -> name.startsWith("eval")));
+            assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
     private void standInLine(String lock) {
         RedisKeys.OfLock keys = KEYS.of(new LockName(lock));
-        String entry = channel + " 60000 9000000000000000 " + GONE + " m1 mode=x";
+        String entry = channel + " 60000 9000000000000000 " + GONE + " m1 mode=x" + mark;
         redis.call("ZADD", keys.queue(), "1", GONE);
         redis.call("HSET", keys.entries(), GONE, entry);
         assertThat(List.of(GONE)).isEqualTo(redis.call("ZRANGE", keys.queue(), "0", "-1"));
