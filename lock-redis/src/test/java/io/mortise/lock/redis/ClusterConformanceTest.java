@@ -14,8 +14,10 @@ import java.util.OptionalLong;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract of every backend, kept on a Redis Cluster of six nodes. */
+@Tag("once")
 class ClusterConformanceTest extends HealthyConformance {
     private static RedisTestCluster cluster;
 

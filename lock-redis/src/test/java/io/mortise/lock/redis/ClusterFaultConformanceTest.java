@@ -33,8 +33,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The other half: each client reaches each node over a line of its own, by an application's client whose addresses lead there. */
+@Tag("once")
 class ClusterFaultConformanceTest extends FaultConformance {
     private static RedisTestCluster cluster;
 

@@ -24,9 +24,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Locks whose slot goes to another master, by an operator's hand or because theirs has died. */
+@Tag("once")
 class ClusterMovesTest {
     private static final RedisKeys KEYS = RedisKeys.clustered(RedisOptions.DEFAULT_PREFIX);
     private static final int SLOT = KEYS.of(new LockName("x")).slot();

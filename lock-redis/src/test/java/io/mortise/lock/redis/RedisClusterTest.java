@@ -35,9 +35,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is special about a cluster: where keys and channels are, and how many requests that takes. */
+@Tag("once")
 class RedisClusterTest {
     private static final RedisKeys KEYS = RedisKeys.clustered(RedisOptions.DEFAULT_PREFIX);
 

@@ -27,9 +27,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Failover by real sentinels: what was replicated stands, and what was lost is told. */
+@Tag("once")
 class RedisSentinelTest {
     private RedisTestSentinel redis;
     private LockClient holders;

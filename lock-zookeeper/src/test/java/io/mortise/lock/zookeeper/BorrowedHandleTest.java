@@ -35,10 +35,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** On a handle that the application owns. */
+@Tag("once")
 @Timeout(60)
 class BorrowedHandleTest {
     private static ZooKeeperTestServer server;

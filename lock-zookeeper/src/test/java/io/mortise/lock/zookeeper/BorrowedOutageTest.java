@@ -21,9 +21,11 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The application's handle lives through an outage that our leases do not: nothing of ours may live on in it. */
+@Tag("once")
 @SuppressWarnings("NullAway") // fields that each test fills
 class BorrowedOutageTest {
     private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));

@@ -26,12 +26,14 @@ import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Curator's mutex on the same path excludes us, and we exclude it. */
+@Tag("once")
 @Timeout(60)
 class CuratorInteropTest {
     private static final String BASE = "/shared/locks";

@@ -30,10 +30,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The operator's view, and what others can make it read. */
+@Tag("once")
 @Timeout(60)
 class ZkAdminTest {
     private static ZooKeeperTestServer server;

@@ -27,6 +27,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
  * reply lost; and once more while the client finds out. Afterwards there is one grant at most, its token is its node's
  * czxid, nothing is left, and the next client gets the lock at once.
  */
+@Tag("once")
 class ZooKeeperAmbiguityTest {
     /** Long enough that no renewal falls into a round. */
     private static final Duration SESSION = Duration.ofSeconds(40);

@@ -36,6 +36,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
@@ -46,6 +47,7 @@ import org.slf4j.LoggerFactory;
  * with the check that its own node is there: in the store's order of writes, tokens never fall. A grant to one who is not the
  * lowest in line would write an older token after a newer one, or a newer before an older.
  */
+@Tag("once")
 class ZooKeeperChaosTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperChaosTest.class);
     private static final Duration SESSION = Duration.ofSeconds(20);

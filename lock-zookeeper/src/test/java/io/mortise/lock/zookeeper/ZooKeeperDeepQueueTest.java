@@ -21,10 +21,12 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Several ahead: when a waiter asks, and that those ahead may go in any order. */
+@Tag("once")
 @Timeout(60)
 class ZooKeeperDeepQueueTest {
     private static final Duration SESSION = Duration.ofSeconds(20);

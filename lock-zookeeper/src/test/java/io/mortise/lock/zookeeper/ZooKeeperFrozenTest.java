@@ -20,11 +20,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The server or the holder is stopped in its tracks, or killed: every call ends within its bound. */
+@Tag("once")
 class ZooKeeperFrozenTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperFrozenTest.class);
     private static final Duration SESSION = Duration.ofSeconds(20);

@@ -20,10 +20,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Nothing grows with use (S17): the server removes the nodes of locks that nobody uses any more. */
+@Tag("once")
 @Timeout(90)
 class ZooKeeperLeftoversTest {
     private static ZooKeeperTestServer server;

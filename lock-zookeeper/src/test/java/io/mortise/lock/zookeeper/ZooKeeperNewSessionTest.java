@@ -20,9 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What makes a session end early, and what those find who come while the next one begins. */
+@Tag("once")
 class ZooKeeperNewSessionTest {
     private ZooKeeperTestServer server;
     private TcpProxy line;

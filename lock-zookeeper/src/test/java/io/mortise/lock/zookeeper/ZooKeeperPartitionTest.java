@@ -14,11 +14,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The holder is cut off and nobody tells it: it knows before the store grants the lock to the next one. */
+@Tag("once")
 class ZooKeeperPartitionTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperPartitionTest.class);
     private static final Duration SESSION = Duration.ofSeconds(6);

@@ -19,9 +19,11 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A connection that comes back before the session ends, and an operator who deletes nodes meanwhile. */
+@Tag("once")
 class ZooKeeperReconnectTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
     private static final Duration REQUEST = Duration.ofSeconds(1);

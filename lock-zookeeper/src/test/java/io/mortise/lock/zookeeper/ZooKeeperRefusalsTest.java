@@ -37,10 +37,12 @@ import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What cannot work ends with a clear error, in time. */
+@Tag("once")
 @Timeout(60)
 class ZooKeeperRefusalsTest {
     private static final Duration SESSION = Duration.ofSeconds(10);

@@ -20,9 +20,11 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Sessions that end: all on them is lost, once and for ever, and a new session takes over. */
+@Tag("once")
 class ZooKeeperSessionTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
     private static final int LOCKS = 20;

@@ -7,11 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Random histories of a lock that is right by construction are good, and each kind of damage to them is found. */
+@Tag("once")
 class HistoryCheckerModelTest {
     private static final int RUNS = 300;
     private static final HistoryChecker checker = new HistoryChecker(Story.BOUNDS);

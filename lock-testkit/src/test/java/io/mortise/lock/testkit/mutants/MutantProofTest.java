@@ -21,10 +21,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** The kit fails every mutant by the rule that it breaks, and passes what stands between the kit and the store otherwise. */
+@Tag("once")
 class MutantProofTest {
     /** They mostly wait. */
     private static final int AT_A_TIME = 6;

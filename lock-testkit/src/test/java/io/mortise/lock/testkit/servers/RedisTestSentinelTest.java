@@ -9,10 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+@Tag("once")
 class RedisTestSentinelTest {
     private static final Logger log = LoggerFactory.getLogger(RedisTestSentinelTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);
