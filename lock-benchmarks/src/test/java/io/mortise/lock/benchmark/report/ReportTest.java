@@ -36,7 +36,7 @@ class ReportTest {
                 .contains("},\"notSteady\":[\"peer\"]}")
                 .contains("\"requestsPer\":\"cycle\"", "\"peer\":{\"create2\":2.5,\"delete\":1.0}")
                 .contains(
-                        "\"goals\":[{\"scenario\":\"one-thread\",\"measure\":\"cycles/s\",\"against\":\"peer one-thread cycles/s\","
+                        "\"goals\":[{\"scenario\":\"one-thread\",\"measure\":\"cycles/s\",\"against\":\"peerone-threadcycles/s\","
                                 + "\"atLeast\":1.35,\"value\":2.0,\"reached\":true}]");
     }
 }
