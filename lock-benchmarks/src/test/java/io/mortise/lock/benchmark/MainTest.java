@@ -45,7 +45,7 @@ class MainTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            --backend redis     | --backend is redis, must be one of memory, zookeeper
+            --backend tablets     | --backend is tablets, must be one of memory, zookeeper
             --scenario fast     | --scenario is fast, must be one of one-thread, sixteen-locks,
             --rounds 0          | --rounds is 0, must be a whole number from 1 to 100
             --rounds 101        | --rounds is 101, must be a whole number from 1 to 100
