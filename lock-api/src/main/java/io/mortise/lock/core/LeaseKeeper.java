@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Renews what is held, and watches each deadline with a timer that no renewal can delay. One per client; a lease that
  * several grants share is renewed once for all.
+ *
+ * <p>Two timers serve all leases. They are brought forward, never back, and not cancelled with the last lease: a lock that is
+ * taken and released over and over does not wake the timer's thread each time.
  */
 final class LeaseKeeper {
     private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
@@ -35,6 +38,12 @@ final class LeaseKeeper {
 
     @GuardedBy("this")
     private long tickAt;
+
+    @GuardedBy("this")
+    private LockClock.@Nullable Timer deadline;
+
+    @GuardedBy("this")
+    private long deadlineAt;
 
     @GuardedBy("this")
     private boolean stopped;
@@ -88,7 +97,7 @@ final class LeaseKeeper {
             return null;
         }
         entries.put(liveness, entry);
-        entry.watchDeadline();
+        checkBy(liveness.validUntil());
         entry.renewAfter(liveness.renewEvery().toNanos(), clock.nanoTime());
         return entry;
     }
@@ -96,10 +105,42 @@ final class LeaseKeeper {
     private synchronized void forget(Entry entry) {
         entries.remove(entry.liveness);
         entry.liveness.detach(entry);
-        entry.deadline.cancel();
-        if (entries.isEmpty() && tick != null) {
-            tick.cancel();
-            tick = null;
+    }
+
+    private synchronized void checkBy(long at) {
+        if (stopped || (deadline != null && deadlineAt - at <= 0)) {
+            return;
+        }
+        if (deadline != null) {
+            deadline.cancel();
+        }
+        deadlineAt = at;
+        deadline = clock.schedule(Duration.ofNanos(at - clock.nanoTime()), this::checkDeadlines);
+    }
+
+    /** A deadline moves with each renewal: most are not over when the timer comes. */
+    private void checkDeadlines() {
+        List<Liveness> over = new ArrayList<>();
+        synchronized (this) {
+            deadline = null;
+            long now = clock.nanoTime();
+            long soonest = Long.MAX_VALUE;
+            for (Liveness liveness : entries.keySet()) {
+                long left = liveness.validUntil() - now;
+                if (left <= 0) {
+                    over.add(liveness);
+                } else {
+                    soonest = Math.min(soonest, left);
+                }
+            }
+            if (soonest != Long.MAX_VALUE) {
+                checkBy(now + soonest);
+            }
+        }
+        for (Liveness liveness : over) {
+            if (liveness.checkDeadline()) {
+                checkBy(liveness.validUntil()); // renewed just now
+            }
         }
     }
 
@@ -160,11 +201,16 @@ final class LeaseKeeper {
     synchronized void stop() {
         stopped = true;
         List.copyOf(entries.values()).forEach(this::forget);
+        if (tick != null) {
+            tick.cancel();
+        }
+        if (deadline != null) {
+            deadline.cancel();
+        }
     }
 
     private final class Entry implements Liveness.Listener {
         private final Liveness liveness;
-        private LockClock.Timer deadline = () -> {};
         private boolean kept;
         private int grants;
         private int failures;
@@ -183,22 +229,6 @@ final class LeaseKeeper {
                     early = pause / 5;
                     tickBy(renewAt);
                 }
-            }
-        }
-
-        /** Follows the deadline as it moves; a renewal never has to touch the timer. */
-        private void watchDeadline() {
-            synchronized (LeaseKeeper.this) {
-                if (entries.get(liveness) == this) {
-                    long left = liveness.validUntil() - clock.nanoTime();
-                    deadline = clock.schedule(Duration.ofNanos(left), this::deadlinePassed);
-                }
-            }
-        }
-
-        private void deadlinePassed() {
-            if (liveness.checkDeadline()) {
-                watchDeadline();
             }
         }
 

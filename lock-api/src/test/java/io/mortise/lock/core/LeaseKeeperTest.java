@@ -7,6 +7,7 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.spi.Ticket;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -93,7 +95,7 @@ class LeaseKeeperTest {
         assertThat(grants).allMatch(Liveness::isValid);
         grants.forEach(keeper::unhold);
         assertThat(keeper.size()).isZero();
-        clock.advance(PERIOD);
+        clock.advance(PERIOD.multipliedBy(3));
         assertThat(clock.timers()).isZero();
     }
 
@@ -116,6 +118,7 @@ class LeaseKeeperTest {
             assertThat(grant.reason().orElseThrow().kind()).isEqualTo(LossReason.Kind.EXPIRED);
             assertThat(renewals).hasSizeBetween(5, 40);
             assertThat(keeper.size()).isZero();
+            clock.advance(PERIOD.multipliedBy(3));
             assertThat(clock.timers()).isZero();
         }
     }
@@ -150,8 +153,35 @@ class LeaseKeeperTest {
         assertThat(renewals).hasSizeBetween(5, 7);
         session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
         assertThat(keeper.size()).isZero();
-        assertThat(clock.timers()).isZero();
         assertThat(keeper.hold(session)).isFalse();
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(clock.timers()).isZero();
+    }
+
+    /** Each timer that is set may wake a thread: a lock that is taken and released all the time must not. */
+    @Test
+    void aLeaseThatIsSoonReleasedSetsNoTimer() {
+        AtomicInteger set = new AtomicInteger();
+        LockClock counting = new LockClock() {
+            @Override
+            public long nanoTime() {
+                return clock.nanoTime();
+            }
+
+            @Override
+            public Timer schedule(Duration delay, Runnable task) {
+                set.incrementAndGet();
+                return clock.schedule(delay, task);
+            }
+        };
+        LeaseKeeper counted = new LeaseKeeper(counting, new Contact(clock), Duration.ofSeconds(1));
+        for (int i = 0; i < 100; i++) {
+            Grant grant = new Grant();
+            assertThat(counted.hold(grant)).isTrue();
+            counted.unhold(grant);
+            clock.advance(Duration.ofMillis(1));
+        }
+        assertThat(set).hasValue(2);
     }
 
     @Test
