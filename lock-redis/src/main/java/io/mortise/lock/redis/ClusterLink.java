@@ -182,7 +182,7 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
 
     @Override
     public void opened(RedisNode node) {
-        EvictionCheck.warn(node, node.endpoints());
+        EvictionCheck.warn(node);
     }
 
     /** Another may be the master now, or serve the slot. */

@@ -14,19 +14,19 @@ final class EvictionCheck {
     private EvictionCheck() {}
 
     /** Once for each client, at its start; not awaited. */
-    static void warn(RedisNode node, String endpoints) {
+    static void warn(RedisNode node) {
         policy(node).whenComplete((policy, failure) -> {
             if (failure != null) {
                 log.info(
                         "event=eviction-unknown endpoints={} hint=\"maxmemory-policy must be {}\" cause=\"{}\"",
-                        endpoints,
+                        node.endpoints(),
                         NONE,
                         failure.getMessage());
             } else {
                 policy.ifPresent(name -> log.warn(
                         "event=eviction endpoints={} policy={} hint=\"the server may evict locks when its memory is full: set"
                                 + " maxmemory-policy {}\"",
-                        endpoints,
+                        node.endpoints(),
                         name,
                         NONE));
             }

@@ -50,7 +50,7 @@ final class StandaloneLink implements RedisLink {
                     RedisNode::close,
                     endpoints,
                     context);
-            EvictionCheck.warn(node, endpoints);
+            EvictionCheck.warn(node);
             return new StandaloneLink(node, channel, context, own);
         } catch (RuntimeException | Error e) {
             if (own != null) {

@@ -6,30 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.testkit.servers.BareRedis;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** {@code acquire.lua} alone, on a server. */
-class AcquireScriptTest {
-    private static ScriptBench bench;
-
-    @BeforeAll
-    static void start() {
-        bench = new ScriptBench();
-    }
-
-    @AfterAll
-    static void stop() {
-        bench.close();
-    }
-
-    @AfterEach
-    void clear() {
-        bench.clear();
-    }
-
+class AcquireScriptTest extends ScriptTest {
     @Test
     void aFreeLockIsGrantedWithItsLeaseAndToken() {
         long before = bench.micros();

@@ -10,29 +10,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A script that fails half way, which Redis does not roll back: nobody is told of a grant that was not written (S1). */
-class HalfWrittenTest {
-    private static ScriptBench bench;
-
-    @BeforeAll
-    static void start() {
-        bench = new ScriptBench();
-    }
-
-    @AfterAll
-    static void stop() {
-        bench.close();
-    }
-
+class HalfWrittenTest extends ScriptTest {
     @AfterEach
-    void clear() {
+    void giveMemoryBack() {
         bench.redis.call("CONFIG", "SET", "maxmemory", "0");
-        bench.clear();
     }
 
     @Test

@@ -6,30 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.testkit.servers.BareRedis;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** {@code renew.lua}, {@code force_release.lua} and {@code status.lua} alone, on a server. */
-class OtherScriptsTest {
-    private static ScriptBench bench;
-
-    @BeforeAll
-    static void start() {
-        bench = new ScriptBench();
-    }
-
-    @AfterAll
-    static void stop() {
-        bench.close();
-    }
-
-    @AfterEach
-    void clear() {
-        bench.clear();
-    }
-
+class OtherScriptsTest extends ScriptTest {
     @Test
     void S06_renewExtendsWhatIsOursAndMakesNothing() {
         bench.granted(1);

@@ -4,30 +4,10 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** {@code release.lua} alone, on a server: withdrawal, release, and how the lock is handed on. */
-class ReleaseScriptTest {
-    private static ScriptBench bench;
-
-    @BeforeAll
-    static void start() {
-        bench = new ScriptBench();
-    }
-
-    @AfterAll
-    static void stop() {
-        bench.close();
-    }
-
-    @AfterEach
-    void clear() {
-        bench.clear();
-    }
-
+class ReleaseScriptTest extends ScriptTest {
     @Test
     void S17_itRemovesItsOwnGrantAndNothingIsLeft() {
         bench.granted(1);
