@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster: one connection to each master that has locks of ours, and who has them now (ADR 0018). */
@@ -78,7 +79,11 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
         hub = connected;
         CompletableFuture<StatefulRedisClusterPubSubConnection<String, String>> contact = new CompletableFuture<>();
         tryNext(masters().iterator(), new RedisException("no node of the cluster has a slot"), contact, connected);
-        return contact;
+        return contact.whenComplete((ok, failure) -> {
+            if (failure != null) {
+                connected.closeAsync(); // the next try makes another
+            }
+        });
     }
 
     private <T> void tryNext(
@@ -111,40 +116,46 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
         return node(master);
     }
 
+    /** Started outside the map: a connection that fails at once takes its node out again. */
     private RedisNode node(RedisClusterNode master) {
         RedisNode known = nodes.get(master.getNodeId());
-        return known != null ? known : nodes.computeIfAbsent(master.getNodeId(), id -> open(master));
+        if (known != null) {
+            return known;
+        }
+        RedisNode fresh = node(
+                master.getNodeId(),
+                endpoints + " (" + master.getUri().getHost() + ":"
+                        + master.getUri().getPort() + ")",
+                () -> connection(master.getNodeId()),
+                this);
+        RedisNode before = nodes.putIfAbsent(master.getNodeId(), fresh);
+        if (before != null) {
+            return before;
+        }
+        // Its own: the bus of a cluster carries what is published to all nodes, and so to all our connections.
+        fresh.start(keys.channel(context.clientId()) + ":" + connections.incrementAndGet());
+        return fresh;
     }
 
-    private RedisNode open(RedisClusterNode master) {
-        CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
+    private CompletionStage<StatefulRedisPubSubConnection<String, String>> connection(String nodeId) {
         StatefulRedisClusterPubSubConnection<String, String> by = hub;
-        try {
-            connecting = by == null || closed
-                    ? CompletableFuture.failedFuture(new RedisException(CLOSED))
-                    : by.getConnectionAsync(master.getNodeId());
-        } catch (RuntimeException e) {
-            connecting = CompletableFuture.failedFuture(e);
-        }
-        String address = master.getUri().getHost() + ":" + master.getUri().getPort();
-        RedisNode node = new RedisNode(
-                master.getNodeId(),
-                endpoints + " (" + address + ")",
-                connecting,
-                context,
-                options.waitReplicas(),
-                this);
-        // Its own: the bus of a cluster carries what is published to all nodes, and so to all our connections.
-        String channel = keys.channel(context.clientId()) + ":" + connections.incrementAndGet();
-        node.start(channel);
-        return node;
+        return by == null || closed
+                ? CompletableFuture.failedFuture(new RedisException(CLOSED))
+                : by.getConnectionAsync(nodeId);
     }
 
     private RedisNode nowhere(String why) {
-        RedisNode none = new RedisNode(
-                "", endpoints, CompletableFuture.failedFuture(new RedisException(why)), context, 0, listener);
+        RedisNode none = node("", endpoints, () -> CompletableFuture.failedFuture(new RedisException(why)), listener);
         none.start("");
         return none;
+    }
+
+    private RedisNode node(
+            String id,
+            String at,
+            Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect,
+            RedisNode.Listener told) {
+        return new RedisNode(id, at, connect, context, options.waitReplicas(), told);
     }
 
     /** Sharded where the server can: what is published then stays on that node and its replicas. */

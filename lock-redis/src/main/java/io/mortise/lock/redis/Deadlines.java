@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,9 +39,9 @@ final class Deadlines {
         oldest();
     }
 
-    /** None of those that were begun will be answered. */
+    /** None of those that were begun will be answered; those that begin meanwhile may be. */
     void endAll(Throwable cause) {
-        for (Call call = open.poll(); call != null; call = open.poll()) {
+        for (Call call : List.copyOf(open)) {
             call.completeExceptionally(cause);
         }
     }

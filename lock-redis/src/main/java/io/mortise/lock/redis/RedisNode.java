@@ -11,10 +11,12 @@ import io.mortise.lock.spi.BackendContext;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +33,7 @@ final class RedisNode {
 
     private final String id;
     private final String endpoints;
-    private final CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
+    private final Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect;
     private final BackendContext context;
     private final Listener listener;
     private final ServerTime time = new ServerTime();
@@ -41,6 +43,7 @@ final class RedisNode {
     private final Subscriptions subscriptions;
     private final Requests requests;
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
+    private volatile Throwable unopened = new RedisException("not opened yet");
     private volatile String channel = "";
     private volatile int epoch = EPOCHS.incrementAndGet();
     private volatile boolean usable = true;
@@ -87,20 +90,21 @@ final class RedisNode {
     }
 
     /**
-     * It is to be started.
+     * It is to be started; what is asked of it before waits for that.
      *
      * @param id by which a cluster knows it, else empty
+     * @param connect called once, by the start
      */
     RedisNode(
             String id,
             String endpoints,
-            CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting,
+            Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect,
             BackendContext context,
             int waitReplicas,
             Listener listener) {
         this.id = id;
         this.endpoints = endpoints;
-        this.connecting = connecting;
+        this.connect = connect;
         this.context = context;
         this.listener = listener;
         this.subscriptions = new Subscriptions(this, listener);
@@ -111,7 +115,7 @@ final class RedisNode {
     /** Listens to the channel, and asks for the time, and in a cluster for the version; fails within a request timeout. */
     CompletionStage<?> start(String ownChannel) {
         channel = ownChannel;
-        CompletionStage<Object> started = connecting.thenCompose(made -> {
+        CompletionStage<Object> started = connecting().thenCompose(made -> {
             if (!usable) {
                 return CompletableFuture.failedFuture(new RedisException("too late"));
             }
@@ -132,15 +136,28 @@ final class RedisNode {
         });
         CompletionStage<Object> bounded = context.timed("connect to " + endpoints, started);
         return bounded.whenComplete((ok, failure) -> {
-            if (failure == null) {
-                listener.opened(this);
-            } else {
-                usable = false;
-                leave();
-                listener.trouble(this, failure);
+            try {
+                if (failure == null) {
+                    listener.opened(this);
+                } else {
+                    unopened =
+                            failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure;
+                    usable = false;
+                    leave();
+                    listener.trouble(this, unopened);
+                }
+            } finally {
+                opening.open(); // whatever went wrong: nobody may wait for it for good
             }
-            opening.open();
         });
+    }
+
+    private CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting() {
+        try {
+            return connect.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private static long micros(List<String> secondsAndMicros) {
@@ -159,16 +176,7 @@ final class RedisNode {
     }
 
     private Throwable neverOpen() {
-        CompletableFuture<StatefulRedisPubSubConnection<String, String>> made = connecting.toCompletableFuture();
-        Throwable cause = new RedisException("Connection is closed");
-        if (made.isCompletedExceptionally()) {
-            try {
-                made.join();
-            } catch (RuntimeException e) {
-                cause = e.getCause() != null ? e.getCause() : e;
-            }
-        }
-        return new NotOpen(cause);
+        return new NotOpen(unopened);
     }
 
     boolean isOpen() {

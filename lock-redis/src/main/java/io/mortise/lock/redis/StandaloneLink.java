@@ -41,7 +41,7 @@ final class StandaloneLink implements RedisLink {
                         RedisNode opened = new RedisNode(
                                 "",
                                 endpoints,
-                                CompletableFuture.completedFuture(client.connectPubSub(StringCodec.UTF8)),
+                                () -> CompletableFuture.completedFuture(client.connectPubSub(StringCodec.UTF8)),
                                 context,
                                 options.waitReplicas(),
                                 listener);

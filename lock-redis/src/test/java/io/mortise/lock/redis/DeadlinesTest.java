@@ -66,6 +66,18 @@ class DeadlinesTest {
         assertThat(counting.timers).isEqualTo(1);
     }
 
+    @Test
+    void S15_whatBeginsAfterTheConnectionWasLostIsNotEndedWithIt() {
+        Call lost = begin();
+        List<Call> next = new ArrayList<>();
+        lost.whenComplete((answer, failure) -> next.add(begin()));
+        deadlines.endAll(new IllegalStateException("lost"));
+        assertThat(lost.isCompletedExceptionally()).isTrue();
+        assertThat(next).hasSize(1).noneMatch(Call::isDone);
+        clock.advance(LIMIT);
+        assertThat(overdue).isEqualTo(next);
+    }
+
     private static final class CountingClock implements LockClock {
         private final LockClock clock;
         private int timers;

@@ -4,8 +4,11 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.codec.RedisCodec;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
@@ -20,6 +23,7 @@ import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -29,6 +33,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -278,6 +283,42 @@ class RedisClusterTest {
             assertThat(borrowed.connect().sync().ping()).isEqualTo("PONG");
         } finally {
             borrowed.shutdown();
+        }
+    }
+
+    /** As when a connection is reset in the moment in which it is made. */
+    @Test
+    void S15_aConnectionThatFailsAtOnceIsTriedAgain() throws InterruptedException {
+        FailsAtFirst borrowed = new FailsAtFirst(
+                RedisURI.create("127.0.0.1", cluster.nodes().get(0).port()));
+        try (LockClient locks = RedisLocks.connect(RedisOptions.using(borrowed), ClientOptions.defaults())) {
+            for (int i = 0; i < 20; i++) {
+                locks.named("n" + i).tryAcquire(RedisTests.SOON).orElseThrow().release();
+            }
+            assertThat(borrowed.failed).as("nodes").hasSize(3);
+        } finally {
+            borrowed.shutdown();
+        }
+    }
+
+    /** The first connection to each node fails before anybody can wait for it. */
+    private static final class FailsAtFirst extends RedisClusterClient {
+        private final Set<Object> failed = ConcurrentHashMap.newKeySet();
+
+        FailsAtFirst(RedisURI uri) {
+            super(null, List.of(uri));
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public <K, V> StatefulRedisClusterPubSubConnection<K, V> connectPubSub(RedisCodec<K, V> codec) {
+            StatefulRedisClusterPubSubConnection<K, V> hub = super.connectPubSub(codec);
+            return (StatefulRedisClusterPubSubConnection<K, V>) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {StatefulRedisClusterPubSubConnection.class},
+                    (proxy, method, args) -> method.getName().equals("getConnectionAsync") && failed.add(args[0])
+                            ? CompletableFuture.failedFuture(new RedisConnectionException("reset"))
+                            : method.invoke(hub, args));
         }
     }
 }
