@@ -37,7 +37,7 @@ final class HandedOn {
 
     /**
      * It stands without asking if both came on the connection that stands now. Otherwise the message was a hint, and so it is
-     * when half of the lease is over: asking renews. Once for each message.
+     * when half of the lease is over, or the server's clock was set in between: asking renews. Once for each message.
      */
     Optional<Grant> collect(RedisNode node, Duration lease, long nowNanos) {
         Pushed message = pushed.getAndSet(null);
@@ -51,9 +51,8 @@ final class HandedOn {
             return Optional.empty();
         }
         long handedOn = ServerTime.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
-        long from = handedOn - message.arrivedNanos < 0 ? handedOn : message.arrivedNanos;
-        long validUntil = LockClock.deadline(from, lease);
-        return validUntil - nowNanos < lease.toNanos() / 2
+        long validUntil = LockClock.deadline(handedOn, lease);
+        return handedOn - message.arrivedNanos > 0 || validUntil - nowNanos < lease.toNanos() / 2
                 ? Optional.empty()
                 : Optional.of(new Grant(message.grant.token(), validUntil));
     }

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import java.security.cert.CertificateException;
 import java.util.Optional;
 import java.util.Set;
@@ -36,9 +37,6 @@ final class RedisFailure {
     private static final Pattern INSIDE_SCRIPT =
             Pattern.compile(".*@user_script: ?\\d+: -([A-Z]+)\\b.*", Pattern.DOTALL);
 
-    /** What all scripts are answered by a node of a cluster that is taken for a server by itself. */
-    private static final String CROSS_SLOT = "CROSSSLOT";
-
     private static final String TOO_MANY_CLIENTS = "max number of clients";
 
     private RedisFailure() {}
@@ -55,13 +53,12 @@ final class RedisFailure {
             return PASSES.contains(code(message)) || message.contains(TOO_MANY_CLIENTS)
                     ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, answer)
                     : new BackendRefusedException(
-                            what + " at " + endpoints + " was refused: " + message
-                                    + (code(message).equals(CROSS_SLOT)
-                                            ? ". This is a cluster: use redis-cluster://"
-                                            : ". Check credentials, ACLs and the database"),
+                            what + " at " + endpoints + " was refused: " + message + ". " + advice(code(message)),
                             answer);
         }
-        if (find(failure, SSLHandshakeException.class) != null || find(failure, CertificateException.class) != null) {
+        boolean tls =
+                find(failure, SSLHandshakeException.class) != null || find(failure, CertificateException.class) != null;
+        if (tls && find(failure, SslHandshakeTimeoutException.class) == null) {
             return new BackendRefusedException(
                     what + " at " + endpoints + ": TLS failed: "
                             + innermost(failure).getMessage(),
@@ -71,6 +68,14 @@ final class RedisFailure {
                 what + ": no answer from " + endpoints + " ("
                         + innermost(failure).getMessage() + ")",
                 failure);
+    }
+
+    private static String advice(String code) {
+        return switch (code) {
+            case "CROSSSLOT" -> "This is a cluster: use redis-cluster://";
+            case "WRONGTYPE" -> "A key of another application stands where this lock's is: use another prefix";
+            default -> "Check credentials, ACLs and the database";
+        };
     }
 
     static String code(String message) {

@@ -10,6 +10,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LockException;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,15 @@ class RedisFailureTest {
         assertThat(of(new RedisConnectionException("no", new SSLHandshakeException("unknown certificate"))))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("TLS");
+        assertThat(of(new RedisConnectionException("no", new SslHandshakeTimeoutException("after 1000 ms"))))
+                .isInstanceOf(BackendUnavailableException.class);
+    }
+
+    @Test
+    void aKeyOfAnotherApplicationIsNamedAsThat() {
+        assertThat(of(new RedisCommandExecutionException("WRONGTYPE Operation against a key")))
+                .hasMessageContaining("another application")
+                .hasMessageNotContaining("ACL");
     }
 
     @Test

@@ -13,11 +13,17 @@ import java.util.Optional;
  * @param password what a client must give, of the default user
  * @param unixSocket whether it listens on a Unix socket as well
  * @param tls whether it listens on a port with TLS as well
+ * @param ownClock whether its clock can be set, as {@link RedisTestServer#setClock} says
  * @param arguments more of its command line, such as {@code --maxmemory-policy}, {@code allkeys-lru}; not about its log, which
  *     says when it serves
  */
 public record RedisServerOptions(
-        boolean keepsData, Optional<String> password, boolean unixSocket, boolean tls, List<String> arguments) {
+        boolean keepsData,
+        Optional<String> password,
+        boolean unixSocket,
+        boolean tls,
+        boolean ownClock,
+        List<String> arguments) {
     /** The same with a copy of the list. */
     public RedisServerOptions {
         arguments = List.copyOf(arguments);
@@ -25,27 +31,32 @@ public record RedisServerOptions(
 
     /** Nothing of that: a restart loses all data, and clients need no password. */
     public static RedisServerOptions defaults() {
-        return new RedisServerOptions(false, Optional.empty(), false, false, List.of());
+        return new RedisServerOptions(false, Optional.empty(), false, false, false, List.of());
     }
 
     /** The same, and its data outlives a restart and a kill. */
     public RedisServerOptions withKeptData() {
-        return new RedisServerOptions(true, password, unixSocket, tls, arguments);
+        return new RedisServerOptions(true, password, unixSocket, tls, ownClock, arguments);
     }
 
     /** The same with a password of the default user. */
     public RedisServerOptions withPassword(String value) {
-        return new RedisServerOptions(keepsData, Optional.of(value), unixSocket, tls, arguments);
+        return new RedisServerOptions(keepsData, Optional.of(value), unixSocket, tls, ownClock, arguments);
     }
 
     /** The same with a Unix socket beside the port. */
     public RedisServerOptions withUnixSocket() {
-        return new RedisServerOptions(keepsData, password, true, tls, arguments);
+        return new RedisServerOptions(keepsData, password, true, tls, ownClock, arguments);
     }
 
     /** The same with a port for TLS beside the plain one. */
     public RedisServerOptions withTls() {
-        return new RedisServerOptions(keepsData, password, unixSocket, true, arguments);
+        return new RedisServerOptions(keepsData, password, unixSocket, true, ownClock, arguments);
+    }
+
+    /** The same with a clock that can be set; needs {@link RedisTestServer#canSetClock()}. */
+    public RedisServerOptions withOwnClock() {
+        return new RedisServerOptions(keepsData, password, unixSocket, tls, true, arguments);
     }
 
     /**
@@ -68,6 +79,6 @@ public record RedisServerOptions(
     public RedisServerOptions withArguments(String... more) {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(Arrays.asList(more));
-        return new RedisServerOptions(keepsData, password, unixSocket, tls, all);
+        return new RedisServerOptions(keepsData, password, unixSocket, tls, ownClock, all);
     }
 }

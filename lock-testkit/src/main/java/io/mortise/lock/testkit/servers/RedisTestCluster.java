@@ -60,7 +60,12 @@ public final class RedisTestCluster implements AutoCloseable {
         // Last, so that they win.
         arguments.addAll(options.arguments());
         return new RedisServerOptions(
-                options.keepsData(), options.password(), options.unixSocket(), options.tls(), arguments);
+                options.keepsData(),
+                options.password(),
+                options.unixSocket(),
+                options.tls(),
+                options.ownClock(),
+                arguments);
     }
 
     /** All nodes, {@code 127.0.0.1:port,127.0.0.1:port,…}; the same for good. */

@@ -4,6 +4,7 @@ package io.mortise.lock.testkit.servers;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +28,7 @@ public final class RedisTestServer implements AutoCloseable {
     private final TempDir dir;
     private final int port;
     private final int tlsPort;
+    private final @Nullable FakeClock clock;
     private final RedisNode node;
 
     private RedisTestServer(RedisServerOptions options, int port, int tlsPort) {
@@ -34,6 +36,7 @@ public final class RedisTestServer implements AutoCloseable {
         this.port = port;
         this.tlsPort = tlsPort;
         this.dir = TempDir.create("redis");
+        this.clock = options.ownClock() ? new FakeClock(dir.path()) : null;
         try {
             this.node = new RedisNode("redis-" + port, dir.path(), command(), READY);
         } catch (RuntimeException e) {
@@ -41,6 +44,11 @@ public final class RedisTestServer implements AutoCloseable {
             throw e;
         }
         log.info("event=redis-started port={} pid={} dir={}", port, node.pid(), dir.path());
+    }
+
+    /** Whether a server can have a clock of its own here: it takes Linux, and libfaketime (Debian: package {@code faketime}). */
+    public static boolean canSetClock() {
+        return FakeClock.isAvailable();
     }
 
     /** Starts a server with {@link RedisServerOptions#defaults()}; it serves when this returns. */
@@ -125,6 +133,18 @@ public final class RedisTestServer implements AutoCloseable {
         node.resume();
     }
 
+    /**
+     * Sets the server's wall clock, in effect when this returns; only with {@link RedisServerOptions#ownClock()}.
+     *
+     * @param ahead of the right time; negative: behind it
+     */
+    public void setClock(Duration ahead) {
+        if (clock == null) {
+            throw new IllegalStateException("The server was started without a clock of its own");
+        }
+        clock.set(ahead);
+    }
+
     /** Ends the server in good order (SIGTERM), paused or not; it is gone when this returns. {@link #restart()} brings it back. */
     public void stop() {
         node.stop();
@@ -172,7 +192,7 @@ public final class RedisTestServer implements AutoCloseable {
             command.addAll(tlsArguments());
         }
         command.addAll(options.arguments());
-        return command;
+        return clock == null ? command : clock.wrap(command);
     }
 
     private List<String> tlsArguments() {

@@ -3,6 +3,8 @@ package io.mortise.lock.testkit.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +46,22 @@ class RedisTestServerTest {
                     .containsEntry("process_id", Long.toString(one.pid()))
                     .containsEntry("tcp_port", Integer.toString(one.port()));
             assertThat(redis.call("CONFIG", "GET", "bind")).isEqualTo(List.of("bind", "127.0.0.1"));
+        }
+    }
+
+    @Test
+    void setClock_isInEffectAtOnce() {
+        assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not here");
+        try (RedisTestServer server =
+                        RedisTestServer.start(RedisServerOptions.defaults().withOwnClock());
+                BareRedis redis = server.connect()) {
+            for (Duration ahead : List.of(Duration.ofHours(2), Duration.ofSeconds(-90), Duration.ZERO)) {
+                server.setClock(ahead);
+                long shown =
+                        Long.parseLong(String.valueOf(((List<?>) Objects.requireNonNull(redis.call("TIME"))).get(0)));
+                assertThat(shown - ahead.toSeconds())
+                        .isCloseTo(System.currentTimeMillis() / 1_000, within(LIMIT.toSeconds()));
+            }
         }
     }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The server's wall clock, by which it ends leases, is set while locks are held and waited for. */
+@Tag("once")
+class RedisClockTest {
+    private static final Duration FAR = Duration.ofHours(1);
+
+    private RedisTestServer server;
+    private LockClient client;
+    private LockClient other;
+
+    @BeforeEach
+    void start() {
+        assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not here");
+        server = RedisTestServer.start(RedisServerOptions.defaults().withOwnClock());
+        client = connect("3s");
+        other = connect("30s");
+    }
+
+    private LockClient connect(String lease) {
+        return Locks.connect(server.url() + "?lease=" + lease, RedisTests.PATIENT);
+    }
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            client.close();
+            other.close();
+            server.close();
+        }
+    }
+
+    @Test
+    void S03_tokensRiseWhicheverWayTheClockIsSet() throws InterruptedException {
+        long last = 0;
+        for (Duration ahead : new Duration[] {Duration.ZERO, FAR, Duration.ZERO, FAR.negated(), FAR}) {
+            server.setClock(ahead);
+            for (LockClient each : new LockClient[] {client, other, client}) {
+                try (Lease lease = each.named("x").tryAcquire(RedisTests.SOON).orElseThrow()) {
+                    assertThat(lease.fencingToken()).isGreaterThan(last);
+                    last = lease.fencingToken();
+                }
+            }
+        }
+    }
+
+    @Test
+    void S07_setForwardTheHolderIsToldByItsNextRenewal() throws Exception {
+        Lease held = client.named("x").acquire();
+        server.setClock(FAR);
+        try (Lease next = other.named("x").tryAcquire(RedisTests.SOON).orElseThrow()) {
+            assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+            assertThat(held.lost()
+                            .toCompletableFuture()
+                            .get(20, TimeUnit.SECONDS)
+                            .kind())
+                    .isIn(LossReason.Kind.REMOVED, LossReason.Kind.EXPIRED);
+            assertThat(held.release()).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(next.isHeld()).isTrue();
+            assertThat(client.named("x").tryAcquire()).isEmpty();
+        }
+    }
+
+    @Test
+    void S11_setForwardWaitersStandInLineAgain() throws Exception {
+        try (Lease held = other.named("x").acquire()) {
+            CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+            awaitWaiter();
+            server.setClock(FAR); // their grant and its place are over
+            Lease next = waiting.get(20, TimeUnit.SECONDS);
+            assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+            assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    @Test
+    void S02_aGrantIsNotBelievedByAClockThatWasSetForward() throws Exception {
+        client.named("x").acquire().release(); // the server knows the scripts from then on
+        Lease held = client.named("x").acquire();
+        CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
+        awaitWaiter();
+        try (BareRedis redis = server.connect()) {
+            redis.resetCommandCalls();
+            server.setClock(Duration.ofMillis(1_500)); // all stands, and is handed on later than it can have been
+            assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            Lease next = waiting.get(20, TimeUnit.SECONDS);
+            assertThat(RedisTests.requestsButRenewals(redis))
+                    .as("the release, and the question whether it is true")
+                    .isEqualTo(2);
+            assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    @Test
+    void S05_S07_setBackHoldersHoldAndReleaseAndWaitersAreServed() throws Exception {
+        server.setClock(FAR);
+        Lease held = client.named("x").acquire();
+        CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
+        awaitWaiter();
+        server.setClock(Duration.ZERO);
+        long start = System.nanoTime();
+        Await.until(
+                "several renewals have passed",
+                RedisTests.SOON,
+                () -> System.nanoTime() - start > TimeUnit.SECONDS.toNanos(4));
+        assertThat(held.isHeld()).isTrue();
+        assertThat(waiting).isNotDone();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(waiting.get(20, TimeUnit.SECONDS).release()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    private void awaitWaiter() {
+        try (BareRedis redis = server.connect()) {
+            Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        }
+    }
+}
