@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core;
 
+import io.mortise.lock.spi.OwnerRecord;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
@@ -12,7 +13,9 @@ final class Ids {
     private Ids() {}
 
     static String attempt() {
-        return HEX.toHexDigits(RANDOM.nextLong()) + HEX.toHexDigits(RANDOM.nextLong());
+        byte[] id = new byte[OwnerRecord.ATTEMPT_ID_LENGTH / 2];
+        RANDOM.nextBytes(id); // at once: all threads share its lock
+        return HEX.formatHex(id);
     }
 
     static String client() {

@@ -65,8 +65,11 @@ record Patience(
      * look silent because nobody asked it.
      */
     Duration pauseAfterBusy(Duration jittered) {
+        if (maxWait == null) {
+            return jittered;
+        }
         Duration longest = freshness().multipliedBy(7).dividedBy(10);
-        return maxWait != null && longest.compareTo(jittered) < 0 ? longest : jittered;
+        return longest.compareTo(jittered) < 0 ? longest : jittered;
     }
 
     /** "Busy" is believed only while the last contact is younger than one request timeout or renewal period. */

@@ -29,7 +29,7 @@ public record LockName(String value) {
         if (value.isEmpty()) {
             throw new IllegalArgumentException("lock name is empty, must have 1 to " + MAX_BYTES + " bytes of UTF-8");
         }
-        int bytes = utf8(value).remaining();
+        int bytes = staysAsItIs(value, b -> true) ? value.length() : utf8(value).remaining();
         if (bytes > MAX_BYTES) {
             throw new IllegalArgumentException("lock name \"" + value.substring(0, Math.min(32, value.length()))
                     + "…\" has " + bytes + " bytes of UTF-8, must have at most " + MAX_BYTES);
@@ -56,6 +56,9 @@ public record LockName(String value) {
     }
 
     static String escape(String text, IntPredicate plainBytes) {
+        if (staysAsItIs(text, b -> b != '%' && plainBytes.test(b))) {
+            return text;
+        }
         ByteBuffer bytes = utf8(text);
         StringBuilder out = new StringBuilder(bytes.remaining() + 8);
         while (bytes.hasRemaining()) {
@@ -67,6 +70,17 @@ public record LockName(String value) {
             }
         }
         return out.toString();
+    }
+
+    /** So it is with most names: nothing needs to be encoded to know. */
+    private static boolean staysAsItIs(String text, IntPredicate plainBytes) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c >= 128 || !plainBytes.test(c)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**

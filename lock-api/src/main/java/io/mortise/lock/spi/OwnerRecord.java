@@ -87,6 +87,9 @@ public final class OwnerRecord {
     }
 
     private static String metadata(Map<String, String> metadata) {
+        if (metadata.isEmpty()) {
+            return "";
+        }
         StringBuilder out = new StringBuilder();
         new TreeMap<>(metadata)
                 .forEach((key, value) -> out.append(' ')

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
@@ -14,7 +12,7 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
     private final int epoch;
 
     private Call(CommandType type, ScriptArgs args, long sentNanos, int epoch) {
-        super(new Command<>(type, new NestedMultiOutput<>(StringCodec.UTF8), args));
+        super(new Command<>(type, new Answer(), args));
         this.sentNanos = sentNanos;
         this.epoch = epoch;
     }

@@ -119,14 +119,15 @@ final class RedisTicket implements Ticket {
 
     private void answered(
             CompletableFuture<Attempt> answer, int rounds, RedisNode node, long sentNanos, List<Object> values) {
-        long serverMicros = Long.parseLong((String) values.get(values.size() - 1));
+        long serverMicros = (Long) values.get(values.size() - 1);
         node.time().heard(sentNanos, serverMicros);
         if (unanswered.any()) {
             unanswered.settledBy(node.epoch(), serverMicros);
         }
-        switch ((String) values.get(0)) {
+        boolean alone = values.size() == 1; // the time, which is the token as well
+        switch (alone ? "granted" : (String) values.get(0)) {
             case "granted" -> {
-                long token = Long.parseLong((String) values.get(1));
+                long token = alone ? serverMicros : (Long) values.get(1);
                 if (node.replication().required()) {
                     replicate(answer, node, sentNanos, token);
                 } else {
@@ -235,7 +236,6 @@ final class RedisTicket implements Ticket {
 
     private void release(Released released, Failed failed) {
         RedisNode node = node();
-        String what = "release of lock \"" + request.name() + "\"";
         node.run(
                 Script.RELEASE,
                 keys.all(),
@@ -244,16 +244,16 @@ final class RedisTicket implements Ticket {
                     @Override
                     public void answered(List<Object> values) {
                         boolean held = values.get(0).equals(1L);
-                        boolean stood = values.get(1).equals(1L);
-                        String micros = (String) values.get(2);
+                        boolean stood = values.size() > 1 && values.get(1).equals(1L);
                         boolean settled = !unanswered.any()
-                                || unanswered.settledBy(node.epoch(), micros.isEmpty() ? 0 : Long.parseLong(micros));
+                                || unanswered.settledBy(node.epoch(), values.size() > 2 ? (Long) values.get(2) : 0);
                         released.found(held || (stood && !granted), settled);
                     }
 
                     @Override
                     public void failed(Throwable cause, boolean notExecuted) {
-                        failed.because(RedisFailure.of(cause, what, backend.endpoints()));
+                        failed.because(RedisFailure.of(
+                                cause, "release of lock \"" + request.name() + "\"", backend.endpoints()));
                     }
                 });
     }

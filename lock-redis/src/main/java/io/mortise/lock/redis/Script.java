@@ -14,9 +14,9 @@ import java.util.HexFormat;
  * needs the queue comes last: Lua makes each function anew at every run, and most runs end before.
  */
 enum Script {
-    ACQUIRE("tokens", "acquire", "queue", "acquire_in_line"),
-    RELEASE("tokens", "release", "queue", "release_in_line"),
-    FORCE_RELEASE("tokens", "queue", "force_release"),
+    ACQUIRE("keys", "tokens", "acquire", "queue", "acquire_in_line"),
+    RELEASE("keys", "release", "tokens", "queue", "release_in_line"),
+    FORCE_RELEASE("keys", "tokens", "queue", "force_release"),
     RENEW("renew"),
     STATUS("status");
 

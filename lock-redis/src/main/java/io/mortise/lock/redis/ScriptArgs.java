@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.netty.buffer.ByteBuf;
-import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -12,23 +12,58 @@ import java.nio.charset.StandardCharsets;
  * copies them.
  */
 final class ScriptArgs extends CommandArgs<String, String> {
+    private static final byte[] LINE_END = {'\r', '\n'};
+
+    /** A dollar sign, ten digits, two ends of lines. */
+    private static final int MOST_AROUND = 15;
+
     private final int count;
     private final byte[] encoded;
+    private final int length;
 
     /** @param script its digest or its text */
     ScriptArgs(String script, String[] keys, String[] args) {
         super(StringCodec.UTF8);
-        Encoder encoder = new Encoder();
-        encoder.add(script);
-        encoder.add(Integer.toString(keys.length));
-        for (String key : keys) {
-            encoder.add(key);
-        }
-        for (String arg : args) {
-            encoder.add(arg);
-        }
         count = 2 + keys.length + args.length;
-        encoded = encoder.bytes.toByteArray();
+        byte[][] contents = new byte[count][];
+        contents[0] = bytes(script);
+        contents[1] = bytes(Integer.toString(keys.length));
+        for (int i = 0; i < keys.length; i++) {
+            contents[2 + i] = bytes(keys[i]);
+        }
+        for (int i = 0; i < args.length; i++) {
+            contents[2 + keys.length + i] = bytes(args[i]);
+        }
+        encoded = new byte[most(contents)];
+        length = encode(contents, ByteBuffer.wrap(encoded));
+    }
+
+    private static byte[] bytes(String argument) {
+        return argument.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static int most(byte[][] contents) {
+        int most = 0;
+        for (byte[] content : contents) {
+            most += content.length + MOST_AROUND;
+        }
+        return most;
+    }
+
+    private static int encode(byte[][] contents, ByteBuffer out) {
+        for (byte[] content : contents) {
+            out.put((byte) '$');
+            digits(out, content.length);
+            out.put(LINE_END).put(content).put(LINE_END);
+        }
+        return out.position();
+    }
+
+    private static void digits(ByteBuffer out, int number) {
+        if (number >= 10) {
+            digits(out, number / 10);
+        }
+        out.put((byte) ('0' + number % 10));
     }
 
     @Override
@@ -38,21 +73,6 @@ final class ScriptArgs extends CommandArgs<String, String> {
 
     @Override
     public void encode(ByteBuf out) {
-        out.writeBytes(encoded);
-    }
-
-    private static final class Encoder {
-        private static final byte[] LINE_END = {'\r', '\n'};
-
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
-
-        void add(String argument) {
-            byte[] content = argument.getBytes(StandardCharsets.UTF_8);
-            bytes.write('$');
-            bytes.writeBytes(Integer.toString(content.length).getBytes(StandardCharsets.US_ASCII));
-            bytes.writeBytes(LINE_END);
-            bytes.writeBytes(content);
-            bytes.writeBytes(LINE_END);
-        }
+        out.writeBytes(encoded, 0, length);
     }
 }

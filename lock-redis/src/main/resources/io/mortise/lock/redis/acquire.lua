@@ -1,17 +1,18 @@
 -- One attempt. Asked again by the same attempt id it answers the same grant.
 -- ARGV: attempt id, owner record, lease in ms, not after this server time in µs, channel or '' for one that does not wait,
 --       for how many ms a place in line stands without being asked for again
--- Answers 'granted', token, time | 'busy', ms to go (-1: unknown), time | 'late', time
+-- Answers the token, if it is the time as well, as it is as a rule | 'granted', token, time
+--       | 'busy', ms to go (-1: unknown), time | 'late', time
 local attempt, record, lease, not_after, channel, stands = unpack(ARGV)
 local now = micros()
 if now > tonumber(not_after) then
-  return { 'late', digits(now) } -- its sender has given it up, and may have withdrawn it
+  return { 'late', now } -- its sender has given it up, and may have withdrawn it
 end
 
 local function grant()
-  local token = next_token(now)
-  redis.call('SET', grant_key, record .. ' token=' .. token, 'PX', lease)
-  return { 'granted', token, digits(now) }
+  local token, written = next_token(now)
+  redis.call('SET', grant_key, record .. ' token=' .. written, 'PX', lease)
+  return token == now and now or { 'granted', token, now }
 end
 
 if redis.call('EXISTS', grant_key, queue_key) == 0 then
@@ -19,8 +20,8 @@ if redis.call('EXISTS', grant_key, queue_key) == 0 then
 end
 
 local value = redis.call('GET', grant_key)
-if is_of(value, attempt) then
+if value and string.sub(value, 1, #attempt) == attempt then
   redis.call('PEXPIRE', grant_key, lease)
-  return { 'granted', string.match(value, ' token=(%d+)'), digits(now) }
+  return { 'granted', tonumber(string.match(value, ' token=(%d+)')), now }
 end
 

@@ -24,4 +24,4 @@ if channel ~= '' then
   redis.call('PEXPIRE', entries_key, stands * 2)
 end
 local left = redis.call('PTTL', grant_key)
-return { 'busy', left == -2 and WAKE_MICROS / 1000 or left, digits(now) }
+return { 'busy', left == -2 and WAKE_MICROS / 1000 or left, now }

@@ -42,7 +42,7 @@ end
 -- Makes it the holder: first in the store, so that nobody is told of a grant that could not be written.
 -- False if its process is gone, and with it its entry and the grant.
 local function grant_to(first, number_in_row, row_since, now)
-  local token = next_token(now)
+  local _, token = next_token(now)
   local row = ' row=' .. digits(number_in_row) .. ':' .. digits(row_since)
   redis.call('SET', grant_key, first.record .. ' token=' .. token .. row, 'PX', first.lease)
   leave(first.attempt)

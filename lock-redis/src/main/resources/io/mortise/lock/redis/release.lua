@@ -1,6 +1,7 @@
 -- Withdrawal and release in one: nothing of this attempt is left, and the next one in line is served. Safe to repeat.
 -- ARGV: attempt id, '1' if the time is asked for, what the owner's record must contain (may be left out)
--- Answers 1 or 0: its grant was there; 1 or 0: it stood in line; the time, or ''
+-- Answers 1 or 0: its grant was there; where others stand in line or the time is asked for, after that
+--       1 or 0: it stood in line; the time
 local attempt, mark = ARGV[1], ARGV[3] or ''
 local value = redis.pcall('GET', grant_key)
 if type(value) == 'table' then
@@ -9,11 +10,12 @@ if type(value) == 'table' then
   end
   value = '' -- somebody's list or hash: not ours
 end
-local held = is_of(value, attempt) and string.find(value, mark, 1, true) ~= nil
+local held = value and string.sub(value, 1, #attempt) == attempt and string.find(value, mark, 1, true) ~= nil
 if redis.call('EXISTS', queue_key) == 0 then
   if held then
     redis.call('DEL', grant_key)
   end
-  return { held and 1 or 0, 0, ARGV[2] == '1' and digits(micros()) or '' }
+  held = held and 1 or 0
+  return ARGV[2] == '1' and { held, 0, micros() } or held
 end
 

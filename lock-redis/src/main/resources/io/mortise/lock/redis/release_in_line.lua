@@ -8,4 +8,4 @@ if held or not value then
 elseif stood and redis.call('EXISTS', queue_key) == 0 then
   redis.call('DEL', entries_key)
 end
-return { held and 1 or 0, stood and 1 or 0, digits(now) }
+return { held and 1 or 0, stood and 1 or 0, now }

@@ -49,7 +49,7 @@ class OtherScriptsTest extends ScriptTest {
         } finally {
             bench.redis.call("ACL", "SETUSER", "default", "+getrange", "+get");
         }
-        assertThat(bench.run(Script.RELEASE, ScriptBench.attempt(1), "0")).isEqualTo(List.of(1L, 0L, ""));
+        assertThat(bench.run(Script.RELEASE, ScriptBench.attempt(1), "0")).isEqualTo(List.of(1L));
     }
 
     @Test
