@@ -1,15 +1,16 @@
 -- The rest of acquire: it is busy, or others stand in line.
 
 -- Free, but others stand in line: the holder died, or a wake is under way.
-local awaited = false
-while not value and not awaited do
-  local first = first_live(now)
+if not value then
+  local first = first_live(now, attempt)
   if not first or first.attempt == attempt then
     leave(attempt)
     return grant()
   end
   local woken = tonumber(redis.call('HGET', entries_key, 'wake') or 0)
-  awaited = (woken <= now and now - woken < WAKE_MICROS) or grant_to(first, 1, now, now)
+  if woken > now or now - woken >= WAKE_MICROS then
+    grant_to(first, 1, now, now)
+  end
 end
 
 if channel ~= '' then

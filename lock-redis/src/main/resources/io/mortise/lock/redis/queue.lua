@@ -14,8 +14,26 @@ local function leave(attempt)
   return true
 end
 
--- The first in line whose entry still stands; those before it are gone.
-local function first_live(now)
+-- The channel and the command for it.
+local function channel_of(entry_channel)
+  local sharded = string.match(entry_channel, '^{s}(.+)$')
+  return sharded or entry_channel, sharded ~= nil
+end
+
+-- Asked before anything is published: the count that PUBLISH answers comes too late to take back what was heard elsewhere,
+-- on a replica or another node of a cluster. Here those count who get it from this server, and no patterns.
+local function is_heard(entry_channel)
+  local channel, sharded = channel_of(entry_channel)
+  return redis.call('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] > 0
+end
+
+local function tell(first, message)
+  local channel, sharded = channel_of(first.channel)
+  redis.call(sharded and 'SPUBLISH' or 'PUBLISH', channel, message .. ' ' .. grant_key)
+end
+
+-- The first in line whose entry still stands, and whose process listens or is the one that asks; those before it are gone.
+local function first_live(now, asker)
   while true do
     local attempt = redis.call('ZRANGE', queue_key, 0, 0)[1]
     if not attempt then
@@ -25,7 +43,7 @@ local function first_live(now)
     local entry = redis.call('HGET', entries_key, attempt)
     if entry then
       local channel, lease, until_micros, record = string.match(entry, '^(%S+) (%d+) (%d+) (.*)$')
-      if channel and tonumber(until_micros) > now then
+      if channel and tonumber(until_micros) > now and (attempt == asker or is_heard(channel)) then
         return { attempt = attempt, channel = channel, lease = lease, record = record }
       end
     end
@@ -33,55 +51,35 @@ local function first_live(now)
   end
 end
 
--- False if no process listens there any more.
-local function tell(first, message)
-  local sharded = string.match(first.channel, '^{s}(.+)$')
-  return redis.call(sharded and 'SPUBLISH' or 'PUBLISH', sharded or first.channel, message .. ' ' .. grant_key) > 0
-end
-
 -- Makes it the holder: first in the store, so that nobody is told of a grant that could not be written.
--- False if its process is gone, and with it its entry and the grant.
 local function grant_to(first, number_in_row, row_since, now)
   local _, token = next_token(now)
   local row = ' row=' .. digits(number_in_row) .. ':' .. digits(row_since)
   redis.call('SET', grant_key, first.record .. ' token=' .. token .. row, 'PX', first.lease)
   leave(first.attempt)
-  if tell(first, 'G ' .. first.attempt .. ' ' .. token .. ' ' .. digits(now)) then
-    return true
-  end
-  redis.call('DEL', grant_key)
-  return false
+  tell(first, 'G ' .. first.attempt .. ' ' .. token .. ' ' .. digits(now))
 end
 
--- Leaves the lock free and lets it try first. False if its process is gone, and with it its entry.
+-- Leaves the lock free and lets it try first.
 local function wake(first, now)
   redis.call('DEL', grant_key)
   redis.call('HSET', entries_key, 'wake', digits(now))
-  if tell(first, 'W ' .. first.attempt) then
-    return true
-  end
-  leave(first.attempt)
-  return false
+  tell(first, 'W ' .. first.attempt)
 end
 
 -- Whoever holds the lock by this value no longer does: the next one in line does, or nobody.
 local function hand_on(value, now)
+  local first = first_live(now)
+  if not first then
+    redis.call('DEL', grant_key)
+    return
+  end
   local count, since = string.match(value or '', ' row=(%d+):(%d+)$')
   count, since = tonumber(count or 0), tonumber(since or now)
-  local row_is_over = count >= ROW_GRANTS or now - since >= ROW_MICROS
-  while true do
-    local first = first_live(now)
-    if not first then
-      redis.call('DEL', grant_key)
-      return
-    end
-    if row_is_over then
-      if wake(first, now) then
-        return
-      end
-    elseif grant_to(first, count + 1, since, now) then
-      return
-    end
+  if count >= ROW_GRANTS or now - since >= ROW_MICROS then
+    wake(first, now)
+  else
+    grant_to(first, count + 1, since, now)
   end
 end
 

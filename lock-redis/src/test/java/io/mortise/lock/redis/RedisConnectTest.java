@@ -47,6 +47,7 @@ class RedisConnectTest {
         "+hello",
         "+subscribe",
         "+publish",
+        "+pubsub|numsub",
         "+evalsha",
         "+eval",
         "+time",
