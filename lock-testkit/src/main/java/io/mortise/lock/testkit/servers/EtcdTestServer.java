@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,7 @@ public final class EtcdTestServer implements AutoCloseable {
     private final EtcdServerOptions options;
     private final TempDir dir;
     private final EtcdMember member;
+    private final boolean ownsDir;
     private final ServerNode node;
 
     /** Starts one of {@code all}, but does not wait for it; its certificates must be in the directory already. */
@@ -34,6 +36,7 @@ public final class EtcdTestServer implements AutoCloseable {
         this.options = options;
         this.dir = dir;
         this.member = member;
+        this.ownsDir = all.size() == 1;
         List<String> command = member.command(options, dir.path(), all);
         // None serves until most of them have started, so whoever has started them all waits.
         this.node = new ServerNode("etcd-" + member.port(), dir.path(), command, started -> {});
@@ -142,6 +145,12 @@ public final class EtcdTestServer implements AutoCloseable {
         etcd.call("auth/user/grant", Map.of("user", name, "role", name));
     }
 
+    /** As {@link BareEtcd#status()}; empty while it does not answer. */
+    Optional<EtcdStatus> status() {
+        // Of nobody: it answers anybody, and knows no users while it has no leader.
+        return isAlive() && !isPaused() ? BareEtcd.connect(port()).ask(BareEtcd::status) : Optional.empty();
+    }
+
     /** The process id of the server's present life. */
     public long pid() {
         return node.pid();
@@ -239,11 +248,15 @@ public final class EtcdTestServer implements AutoCloseable {
         etcd.call("auth/enable", Map.of());
     }
 
-    /** Kills the server and deletes its data; idempotent. */
+    /** Kills the server and deletes its data, that of a node with its cluster; idempotent. */
     @Override
     public void close() {
-        try (dir) {
+        try {
             node.close();
+        } finally {
+            if (ownsDir) {
+                dir.close();
+            }
         }
     }
 

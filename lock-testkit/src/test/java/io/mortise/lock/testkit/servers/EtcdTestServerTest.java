@@ -12,10 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+@Tag("once")
 class EtcdTestServerTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestServerTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);
