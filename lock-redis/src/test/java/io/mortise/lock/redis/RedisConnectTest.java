@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.mortise.lock.BackendRefusedException;
@@ -23,10 +25,15 @@ import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -282,6 +289,45 @@ class RedisConnectTest {
                     .extracting(LockAdmin.Finding::what)
                     .anyMatch(what -> what.contains("allkeys-lru"))
                     .anyMatch(what -> what.contains("append-only"));
+        }
+    }
+
+    @Test
+    void aServerThatMayEvictLocksIsWarnedOfOnce() throws Exception {
+        Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
+        try (LockClient client = Locks.connect(server.url() + "?prefix=warned:", RedisTests.PATIENT)) {
+            for (int i = 0; i < 3; i++) {
+                client.named("x").acquire().release();
+            }
+            client.admin().orElseThrow().diagnose().toCompletableFuture().get(10, TimeUnit.SECONDS);
+        }
+        try (Stream<String> lines = Files.lines(log)) {
+            assertThat(lines.filter(line -> line.contains("prefix warned:") && line.contains("event=eviction")))
+                    .singleElement(as(InstanceOfAssertFactories.STRING))
+                    .contains("WARN", "policy=allkeys-lru");
+        }
+    }
+
+    @Test
+    void S15_whatAServerDoesNotTakeIsNotPiledUp() throws Exception {
+        int limit = 16_384;
+        try (RedisTestServer silent = RedisTestServer.start();
+                LockClient client = Locks.connect(silent.url(), RedisTests.PATIENT)) {
+            client.named("x").acquire().release();
+            silent.pause();
+            List<CompletableFuture<?>> tries = new ArrayList<>();
+            for (int i = 0; i < limit + 100; i++) {
+                tries.add(client.named("n" + i).tryAcquireAsync(Duration.ZERO));
+            }
+            CompletableFuture<?> last = tries.get(tries.size() - 1);
+            assertThatThrownBy(() -> last.get(20, TimeUnit.SECONDS))
+                    .hasRootCauseInstanceOf(RedisException.class)
+                    .hasStackTraceContaining("size exceeded: " + limit);
+            silent.resume();
+            for (CompletableFuture<?> each : tries) {
+                each.handle((ok, failure) -> true).get(20, TimeUnit.SECONDS);
+            }
+            client.named("x").tryAcquire(RedisTests.SOON).orElseThrow().release();
         }
     }
 }

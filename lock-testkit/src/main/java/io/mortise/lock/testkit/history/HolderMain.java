@@ -2,6 +2,7 @@
 package io.mortise.lock.testkit.history;
 
 import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
@@ -32,6 +33,9 @@ final class HolderMain implements Recorder, Resource {
     private final Map<Long, CompletableFuture<Boolean>> writes = new ConcurrentHashMap<>();
     private final AtomicLong writeIds = new AtomicLong();
     private final Duration lease;
+    /** For a machine that starts several JVMs at once. */
+    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(60);
+
     private volatile boolean stopped;
     private volatile boolean keeps;
 
@@ -47,7 +51,7 @@ final class HolderMain implements Recorder, Resource {
     public static void main(String[] args) throws InterruptedException {
         HolderMain main = new HolderMain(args[0], Duration.ofMillis(Long.parseLong(args[2])));
         StdinWatchdog.install(main::heard, () -> {});
-        LockClient connected = Locks.connect(args[1]);
+        LockClient connected = Locks.connect(args[1], ClientOptions.defaults().connectTimeout(CONNECT_LIMIT));
         main.warmUp(connected);
         main.client.complete(connected);
         main.lines.say(HolderLines.READY);
