@@ -25,7 +25,7 @@ class ClusterConformanceTest extends HealthyConformance {
     static void startCluster() throws InterruptedException {
         cluster = RedisTestCluster.start();
         // The first client of a JVM on a busy machine can outlast a lease.
-        try (LockClient client = new OnePrefix("warm:").open(ClientOptions.defaults())) {
+        try (LockClient client = new OnePrefix("warm:").open(RedisTests.PATIENT)) {
             client.named("x").acquire().release();
         }
     }

@@ -44,7 +44,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
     static void startCluster() throws InterruptedException {
         cluster = RedisTestCluster.start(RedisServerOptions.defaults().withKeptData());
         OnePrefix warm = new OnePrefix("warm:"); // the first client of a JVM on a busy machine can outlast a lease
-        try (LockClient client = warm.open(ClientOptions.defaults())) {
+        try (LockClient client = warm.open(RedisTests.PATIENT)) {
             client.named("x").acquire().release();
         } finally {
             warm.close();

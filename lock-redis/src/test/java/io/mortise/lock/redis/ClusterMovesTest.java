@@ -49,7 +49,7 @@ class ClusterMovesTest {
     }
 
     private LockClient connect(String user) {
-        return Locks.connect("redis-cluster://" + user + cluster.addresses() + "?lease=15s");
+        return Locks.connect("redis-cluster://" + user + cluster.addresses() + "?lease=15s", RedisTests.PATIENT);
     }
 
     @AfterEach

@@ -53,7 +53,8 @@ class RedisSentinelTest {
 
     private LockClient connect() {
         return Locks.connect(
-                "redis-sentinel://:secret@" + redis.addresses() + "?lease=15s&master=" + RedisTestSentinel.MASTER_NAME);
+                "redis-sentinel://:secret@" + redis.addresses() + "?lease=15s&master=" + RedisTestSentinel.MASTER_NAME,
+                RedisTests.PATIENT);
     }
 
     @Test

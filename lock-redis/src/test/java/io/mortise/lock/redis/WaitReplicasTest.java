@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
@@ -42,8 +41,7 @@ class WaitReplicasTest {
                     () -> "up".equals(redis.info("replication").get("master_link_status")));
         }
         client = Locks.connect(
-                master.url() + "?waitReplicas=1&lease=3s",
-                ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)));
+                master.url() + "?waitReplicas=1&lease=3s", RedisTests.PATIENT.requestTimeout(Duration.ofSeconds(1)));
     }
 
     @AfterEach
