@@ -122,15 +122,15 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
         if (known != null) {
             return known;
         }
-        RedisNode fresh = node(
+        RedisNode fresh = newNode(
                 master.getNodeId(),
                 endpoints + " (" + master.getUri().getHost() + ":"
                         + master.getUri().getPort() + ")",
                 () -> connection(master.getNodeId()),
                 this);
-        RedisNode before = nodes.putIfAbsent(master.getNodeId(), fresh);
-        if (before != null) {
-            return before;
+        RedisNode other = nodes.putIfAbsent(master.getNodeId(), fresh);
+        if (other != null) {
+            return other;
         }
         // Its own: the bus of a cluster carries what is published to all nodes, and so to all our connections.
         fresh.start(keys.channel(context.clientId()) + ":" + connections.incrementAndGet());
@@ -145,12 +145,13 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     }
 
     private RedisNode nowhere(String why) {
-        RedisNode none = node("", endpoints, () -> CompletableFuture.failedFuture(new RedisException(why)), listener);
+        RedisNode none =
+                newNode("", endpoints, () -> CompletableFuture.failedFuture(new RedisException(why)), listener);
         none.start("");
         return none;
     }
 
-    private RedisNode node(
+    private RedisNode newNode(
             String id,
             String at,
             Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect,

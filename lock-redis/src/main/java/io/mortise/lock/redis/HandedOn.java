@@ -52,7 +52,8 @@ final class HandedOn {
         }
         long handedOn = ServerTime.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
         long validUntil = LockClock.deadline(handedOn, lease);
-        return handedOn - message.arrivedNanos > 0 || validUntil - nowNanos < lease.toNanos() / 2
+        boolean clockWasSet = handedOn - message.arrivedNanos > 0;
+        return clockWasSet || validUntil - nowNanos < lease.toNanos() / 2
                 ? Optional.empty()
                 : Optional.of(new Grant(message.grant.token(), validUntil));
     }

@@ -35,7 +35,7 @@ final class RedisFailure {
 
     /** Redis 6 wraps what a command inside a script said. */
     private static final Pattern INSIDE_SCRIPT =
-            Pattern.compile(".*@user_script: ?\\d+: -([A-Z]+)\\b.*", Pattern.DOTALL);
+            Pattern.compile(".*@user_script: ?\\d+: -?([A-Z]+)\\b.*", Pattern.DOTALL);
 
     private static final String TOO_MANY_CLIENTS = "max number of clients";
 

@@ -7,8 +7,10 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -128,10 +130,12 @@ final class RedisNode {
                 long sent = context.clock().nanoTime();
                 return commands.time()
                         .thenAccept(now -> time.heard(sent, micros(now)))
+                        .thenCompose(ok -> commands.pubsubNumsub(ownChannel))
+                        .thenAccept(this::requireCounts)
                         .thenCompose(ok -> id.isEmpty()
                                 ? NO_CLUSTER
                                 : commands.info("server").exceptionally(forbidden -> ""))
-                        .thenApply(info -> sharded = version(info) >= 7);
+                        .thenCompose(info -> shardsIfItCan(info, commands));
             });
         });
         CompletionStage<Object> bounded = context.timed("connect to " + endpoints, started);
@@ -155,9 +159,25 @@ final class RedisNode {
     private CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting() {
         try {
             return connect.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // no threads left, say: that passes, and who waits must hear of it
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** A hand-on asks who listens: who is not counted would never get a turn. */
+    private void requireCounts(Map<String, Long> listeners) {
+        if (listeners.values().stream().mapToLong(Long::longValue).sum() == 0) {
+            throw new BackendRefusedException("PUBSUB NUMSUB at " + endpoints
+                    + " does not count who listens on the same connection: is there a proxy in between?");
+        }
+    }
+
+    /** Without the right to ask, each release with somebody in line would be refused: better said now. */
+    private CompletionStage<Object> shardsIfItCan(String info, RedisPubSubAsyncCommands<String, String> commands) {
+        if (version(info) < 7) {
+            return CompletableFuture.completedFuture(false);
+        }
+        return commands.pubsubShardNumsub(channel).thenApply(counted -> sharded = true);
     }
 
     private static long micros(List<String> secondsAndMicros) {
@@ -175,7 +195,7 @@ final class RedisNode {
         opening.run(() -> told.accept(usable ? null : neverOpen()));
     }
 
-    private Throwable neverOpen() {
+    private NotOpen neverOpen() {
         return new NotOpen(unopened);
     }
 
@@ -234,9 +254,17 @@ final class RedisNode {
         return channel;
     }
 
-    /** Whether it knows SPUBLISH. */
+    /** Whether it knows SPUBLISH, and lets us listen to it. */
     boolean sharded() {
         return sharded;
+    }
+
+    /** It does not let us listen to channels of a slot: its own serves from now on. */
+    void refusedShards(Throwable why) {
+        if (sharded) {
+            sharded = false;
+            log.warn("event=shard-channels-refused endpoints={} cause=\"{}\"", endpoints, why.getMessage());
+        }
     }
 
     /** Listens to a channel of a slot as well; what is sent after this is executed after it. */
@@ -275,7 +303,7 @@ final class RedisNode {
         opening.run(() -> {
             try {
                 if (!usable) {
-                    throw new NotOpen(neverOpen());
+                    throw neverOpen();
                 }
                 command.apply(Objects.requireNonNull(connection).async()).whenComplete((value, failure) -> {
                     if (failure == null) {

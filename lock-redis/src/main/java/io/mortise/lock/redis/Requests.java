@@ -60,7 +60,7 @@ final class Requests {
                         answered(reply, answer);
                     } else if (failure instanceof RedisNoScriptException) {
                         send(
-                                Call.byText(script, keys, args, clock.nanoTime(), node.epoch()),
+                                Call.byText(script, keys, args, call.sentNanos(), node.epoch()),
                                 reply,
                                 script,
                                 keys,
@@ -85,7 +85,9 @@ final class Requests {
             reply.answered(answer);
         } catch (RuntimeException e) {
             reply.failed(
-                    new BackendRefusedException("the server answered what its scripts do not: " + answer, e), false);
+                    new BackendRefusedException(
+                            "the server answered what its scripts do not: " + answer.size() + " values", e),
+                    false);
         }
     }
 

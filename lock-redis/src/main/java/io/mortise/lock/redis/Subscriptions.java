@@ -5,6 +5,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -21,14 +22,23 @@ final class Subscriptions extends RedisPubSubAdapter<String, String> {
 
     /** What is sent on the connection after this is executed after it. */
     void listen(StatefulRedisPubSubConnection<String, String> connection, String shardChannel) {
-        if (shardChannels.add(shardChannel)) {
-            connection.async().ssubscribe(shardChannel).whenComplete((ok, failure) -> {
-                if (failure != null) {
-                    shardChannels.remove(shardChannel);
-                    listener.trouble(node, failure);
-                }
-            });
+        CompletionStage<Void> listening;
+        synchronized (this) { // nobody sends behind one that has not sent yet
+            if (!shardChannels.add(shardChannel)) {
+                return;
+            }
+            listening = connection.async().ssubscribe(shardChannel);
         }
+        listening.whenComplete((ok, failure) -> {
+            if (failure != null) {
+                shardChannels.remove(shardChannel);
+                if (!ClusterTopology.mayHaveChanged(failure)) {
+                    node.refusedShards(failure);
+                    listener.listening(node); // who stands there with that channel is deaf
+                }
+                listener.trouble(node, failure);
+            }
+        });
     }
 
     /**

@@ -1,7 +1,7 @@
 -- One attempt. Asked again by the same attempt id it answers the same grant.
 -- ARGV: attempt id, owner record, lease in ms, not after this server time in µs, channel or '' for one that does not wait,
 --       for how many ms a place in line stands without being asked for again
--- Answers the token, if it is the time as well, as it is as a rule | 'granted', token, time
+-- Answers the token alone where it equals the time (the rule) | 'granted', token, time
 --       | 'busy', ms to go (-1: unknown), time | 'late', time
 local attempt, record, lease, not_after, channel, stands = unpack(ARGV)
 local now = micros()

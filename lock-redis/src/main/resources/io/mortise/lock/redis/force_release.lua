@@ -6,6 +6,7 @@ if value ~= ARGV[1] then
   return { 0 }
 end
 if redis.call('EXISTS', queue_key) == 1 then
+  spare_memory()
   hand_on(value, micros())
 else
   redis.call('DEL', grant_key)

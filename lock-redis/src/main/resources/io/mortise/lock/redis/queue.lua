@@ -5,6 +5,11 @@ local ROW_GRANTS, ROW_MICROS = 16, 1000000
 -- Whom a wake was sent to may come first for so long; then any other moves the queue on.
 local WAKE_MICROS = 1000000
 
+-- Redis asks for memory before the first write alone, and this one needs none: a full server still hands on.
+local function spare_memory()
+  redis.call('HDEL', entries_key, '')
+end
+
 -- False if it did not stand in line.
 local function leave(attempt)
   if redis.call('ZREM', queue_key, attempt) == 0 then
@@ -21,7 +26,8 @@ local function channel_of(entry_channel)
 end
 
 -- Asked before anything is published: the count that PUBLISH answers comes too late to take back what was heard elsewhere,
--- on a replica or another node of a cluster. Here those count who get it from this server, and no patterns.
+-- on a replica or another node of a cluster. Here those count who get it from this server by name: a tool that
+-- listens to patterns is not the process.
 local function is_heard(entry_channel)
   local channel, sharded = channel_of(entry_channel)
   return redis.call('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] > 0

@@ -15,7 +15,7 @@ if redis.call('EXISTS', queue_key) == 0 then
   if held then
     redis.call('DEL', grant_key)
   end
-  held = held and 1 or 0
-  return ARGV[2] == '1' and { held, 0, micros() } or held
+  local was = held and 1 or 0
+  return ARGV[2] == '1' and { was, 0, micros() } or was
 end
 

@@ -1,7 +1,7 @@
 -- The rest of release: others stand in line, or this one did.
 local now = micros()
 local ours = mark == '' or string.find(redis.call('HGET', entries_key, attempt) or '', mark, 1, true)
--- Also where it does not stand in line: Redis asks for memory only before the first write, and this one needs none.
+spare_memory()
 local stood = ours and leave(attempt)
 if held or not value then
   hand_on(value, now)

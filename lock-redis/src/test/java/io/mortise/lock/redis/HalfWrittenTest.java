@@ -59,6 +59,32 @@ class HalfWrittenTest extends ScriptTest {
     }
 
     @Test
+    void S01_whereNobodyCanBeCountedNothingIsReleased() {
+        bench.granted(1);
+        bench.acquire(2, bench.listen("c2"));
+        assertThat(publishedWhile(() ->
+                        assertThatThrownBy(() -> releaseWithout("pubsub")).isInstanceOf(BareRedis.ErrorReply.class)))
+                .isEmpty();
+        assertThat(bench.value()).startsWith(ScriptBench.record(1));
+        assertThat(bench.published(() -> bench.release(1)).get(0)).startsWith("c2 G " + ScriptBench.attempt(2));
+    }
+
+    /** As an operator does, and a client that was given a turn which it does not want. */
+    @Test
+    void S11_withoutMemoryALockIsStillTakenAwayAndHandedOn() {
+        bench.granted(1);
+        bench.acquire(2, bench.listen("c2"));
+        bench.acquire(3, bench.listen("c3"));
+        bench.redis.call("CONFIG", "SET", "maxmemory", "1");
+        assertThat(bench.published(() -> bench.run(Script.FORCE_RELEASE, bench.value()))
+                        .get(0))
+                .startsWith("c2 G " + ScriptBench.attempt(2));
+        assertThat(bench.published(() -> bench.run(Script.RELEASE, ScriptBench.attempt(2), "0", " mode=x"))
+                        .get(0))
+                .startsWith("c3 G " + ScriptBench.attempt(3));
+    }
+
+    @Test
     void S01_withoutMemoryALockIsStillHandedOnWhole() {
         bench.granted(1);
         bench.acquire(2, bench.listen("c2"));
@@ -70,7 +96,7 @@ class HalfWrittenTest extends ScriptTest {
     }
 
     @Test
-    void S17_aGrantThatNobodyListensForIsTakenBack() {
+    void S17_nothingIsGrantedWhereNobodyListens() {
         bench.granted(1);
         bench.acquire(2, "nobody-listens");
         bench.redis.call("DEL", ScriptBench.KEYS.grant());

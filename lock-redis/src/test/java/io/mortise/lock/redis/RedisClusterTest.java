@@ -54,8 +54,9 @@ class RedisClusterTest {
 
     @BeforeAll
     static void start() {
-        cluster = RedisTestCluster.start(
-                RedisServerOptions.defaults().withUser("old", "on", ">secret", "~*", "&*", "+@all", "-info"));
+        cluster = RedisTestCluster.start(RedisServerOptions.defaults()
+                .withUser("old", "on", ">secret", "~*", "&*", "+@all", "-info")
+                .withUser("narrow", "on", ">secret", "~*", "&lock:%mortise-client:*", "+@all"));
     }
 
     @AfterAll
@@ -145,12 +146,22 @@ class RedisClusterTest {
     /** As on Redis 6, which knows no other; here it is a user who may not ask for the version. */
     @Test
     void S11_withoutShardedChannelsOneOfTheConnectionServes() throws Exception {
-        String url = "redis-cluster://old:secret@" + cluster.addresses();
+        ownChannelServes("old");
+    }
+
+    /** It is told so when it listens, behind which it asks at once. */
+    @Test
+    void S11_whoMayNotListenToShardedChannelsIsServedByItsOwn() throws Exception {
+        ownChannelServes("narrow");
+    }
+
+    private static void ownChannelServes(String user) throws Exception {
+        String url = "redis-cluster://" + user + ":secret@" + cluster.addresses();
         RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
         try (LockClient first = Locks.connect(url);
                 LockClient second = Locks.connect(url);
                 BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
-            for (int i = 0; i < 20; i++) { // so that both have connections to all masters
+            for (int i = 0; i < 20; i++) { // so that both have connections to all masters, and have tried to listen
                 first.named("n" + i).acquire().release();
                 second.named("n" + i).acquire().release();
             }

@@ -84,6 +84,7 @@ class RedisConnectTest {
                 .withTls()
                 .withUnixSocket()
                 .withUser("locks", LEAST)
+                .withUser("uncounted", "on", ">" + SECRET, "~*", "&*", "+@all", "-pubsub")
                 .withUser("mute", "on", ">" + SECRET, "~*", "+@all", "resetchannels")
                 .withArguments("--maxmemory-policy", "allkeys-lru"));
     }
@@ -146,6 +147,13 @@ class RedisConnectTest {
     @Test
     void S19_byAUserThatMayDoNoMoreThanItMust() throws Exception {
         works("redis://locks:" + SECRET + "@" + address());
+    }
+
+    @Test
+    void S14_whatAHandOnNeedsIsMissedAtFirstContact() {
+        assertThatThrownBy(() -> Locks.connect("redis://uncounted:" + SECRET + "@" + address(), RedisTests.PATIENT))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("pubsub");
     }
 
     @Test

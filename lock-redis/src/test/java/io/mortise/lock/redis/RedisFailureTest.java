@@ -77,6 +77,9 @@ class RedisFailureTest {
         assertThat(of(new RedisCommandExecutionException("WRONGTYPE Operation against a key")))
                 .hasMessageContaining("another application")
                 .hasMessageNotContaining("ACL");
+        assertThat(of(new RedisCommandExecutionException(
+                        "ERR Error running script (call to f_01): @user_script:50: WRONGTYPE Operation against a key")))
+                .hasMessageContaining("another application");
     }
 
     @Test
