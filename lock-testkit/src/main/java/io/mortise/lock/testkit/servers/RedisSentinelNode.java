@@ -42,7 +42,7 @@ final class RedisSentinelNode implements AutoCloseable {
 
     private final String masterName;
     private final int port;
-    private final RedisNode node;
+    private final ServerNode node;
 
     private RedisSentinelNode(Path root, int port, String masterName, List<String> settings) {
         this.masterName = masterName;
@@ -52,8 +52,8 @@ final class RedisSentinelNode implements AutoCloseable {
             Path config = dir.resolve("sentinel.conf");
             String own = "port " + port + "\nbind 127.0.0.1\ndir \"" + dir + "\"\nsentinel announce-ip 127.0.0.1\n";
             Files.writeString(config, own + String.join("\n", settings) + "\n");
-            List<String> command = List.of(RedisBinary.find().toString(), config.toString(), "--sentinel");
-            this.node = new RedisNode("sentinel-" + port, root, command, READY);
+            List<String> command = List.of(ServerBinary.redis().toString(), config.toString(), "--sentinel");
+            this.node = new ServerNode("sentinel-" + port, root, command, ServerNode.saying(READY));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -66,7 +66,7 @@ final class RedisSentinelNode implements AutoCloseable {
      * @param settings lines of its configuration about the master
      */
     static RedisSentinelNode start(Path root, String masterName, List<String> settings) {
-        return RedisNode.onFreePorts(1, ports -> new RedisSentinelNode(root, ports.get(0), masterName, settings));
+        return ServerNode.onFreePorts(1, ports -> new RedisSentinelNode(root, ports.get(0), masterName, settings));
     }
 
     private void hurry() {

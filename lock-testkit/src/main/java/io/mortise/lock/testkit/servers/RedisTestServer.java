@@ -27,7 +27,7 @@ public final class RedisTestServer implements AutoCloseable {
     private final TempDir dir;
     private final int port;
     private final int tlsPort;
-    private final RedisNode node;
+    private final ServerNode node;
 
     private RedisTestServer(RedisServerOptions options, int port, int tlsPort) {
         this.options = options;
@@ -35,7 +35,7 @@ public final class RedisTestServer implements AutoCloseable {
         this.tlsPort = tlsPort;
         this.dir = TempDir.create("redis");
         try {
-            this.node = new RedisNode("redis-" + port, dir.path(), command(), READY);
+            this.node = new ServerNode("redis-" + port, dir.path(), command(), ServerNode.saying(READY));
         } catch (RuntimeException e) {
             dir.close();
             throw e;
@@ -54,7 +54,7 @@ public final class RedisTestServer implements AutoCloseable {
      * @throws IllegalStateException if there is no such program on this machine, or it refuses the options; it says which
      */
     public static RedisTestServer start(RedisServerOptions options) {
-        return RedisNode.onFreePorts(2, ports -> new RedisTestServer(options, ports.get(0), ports.get(1)));
+        return ServerNode.onFreePorts(2, ports -> new RedisTestServer(options, ports.get(0), ports.get(1)));
     }
 
     /** The port without TLS; the same after a restart. */
@@ -153,7 +153,7 @@ public final class RedisTestServer implements AutoCloseable {
 
     private List<String> command() {
         String portText = Integer.toString(port);
-        List<String> command = new ArrayList<>(List.of(RedisBinary.find().toString()));
+        List<String> command = new ArrayList<>(List.of(ServerBinary.redis().toString()));
         command.addAll(
                 List.of("--port", portText, "--bind", HOST, "--dir", dir.path().toString(), "--save", ""));
         command.addAll(

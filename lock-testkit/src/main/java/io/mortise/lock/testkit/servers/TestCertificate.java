@@ -14,25 +14,30 @@ import java.util.concurrent.TimeUnit;
 
 /** A fresh self-signed certificate of 127.0.0.1 and localhost, and its key, as PEM files; valid for a day. */
 final class TestCertificate {
-    private static final String ALIAS = "server";
+    private static final String SERVER = "server";
     private static final String PASSWORD = "changeit";
 
     private TestCertificate() {}
 
-    /** Makes the files in that directory, with the JDK's own {@code keytool}. */
+    /** Makes a server's files in that directory, with the JDK's own {@code keytool}. */
     static void create(Path dir) {
+        create(dir, SERVER);
+    }
+
+    /** The same for whoever has that name. */
+    static void create(Path dir, String name) {
         try {
-            Path store = dir.resolve("server.p12");
-            keytool(store);
+            Path store = dir.resolve(name + ".p12");
+            keytool(store, name);
             KeyStore keys = KeyStore.getInstance("PKCS12");
             try (InputStream in = Files.newInputStream(store)) {
                 keys.load(in, PASSWORD.toCharArray());
             }
-            pem(certificate(dir), "CERTIFICATE", keys.getCertificate(ALIAS).getEncoded());
+            pem(certificate(dir, name), "CERTIFICATE", keys.getCertificate(name).getEncoded());
             pem(
-                    key(dir),
+                    key(dir, name),
                     "PRIVATE KEY",
-                    keys.getKey(ALIAS, PASSWORD.toCharArray()).getEncoded());
+                    keys.getKey(name, PASSWORD.toCharArray()).getEncoded());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (GeneralSecurityException e) {
@@ -41,14 +46,22 @@ final class TestCertificate {
     }
 
     static Path certificate(Path dir) {
-        return dir.resolve("server.crt");
+        return certificate(dir, SERVER);
+    }
+
+    static Path certificate(Path dir, String name) {
+        return dir.resolve(name + ".crt");
     }
 
     static Path key(Path dir) {
-        return dir.resolve("server.key");
+        return key(dir, SERVER);
     }
 
-    private static void keytool(Path store) throws IOException {
+    static Path key(Path dir, String name) {
+        return dir.resolve(name + ".key");
+    }
+
+    private static void keytool(Path store, String name) throws IOException {
         String keytool =
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
         String[] command = {
@@ -61,7 +74,7 @@ final class TestCertificate {
             "-storepass",
             PASSWORD,
             "-alias",
-            ALIAS,
+            name,
             "-keyalg",
             "EC",
             "-groupname",

@@ -36,6 +36,19 @@ public final class TestServers {
     }
 
     /**
+     * An etcd: the one that system property {@code mortise.test.etcd} or environment variable {@code MORTISE_TEST_ETCD} names by
+     * its URL, {@code etcd://HOST:PORT}; without either, a new {@link EtcdTestServer}. Containers are not tried.
+     *
+     * @throws IllegalStateException if there is neither; it says in one line what to install
+     */
+    public static TestEndpoint etcd() {
+        return given("etcd").map(url -> new TestEndpoint(url, false, () -> {})).orElseGet(() -> {
+            EtcdTestServer server = EtcdTestServer.start();
+            return new TestEndpoint(server.url(), true, server::close);
+        });
+    }
+
+    /**
      * The address of a server from outside that tests are to use: system property {@code mortise.test.STORE}, else environment
      * variable {@code MORTISE_TEST_STORE}. Empty: tests start their own.
      *

@@ -15,10 +15,12 @@ class TestServersTest {
     private static final String PROPERTY = "mortise.test.zookeeper";
     private static final String REDIS = "mortise.test.redis";
     private static final String REDIS_BINARY = "mortise.test.redis.binary";
+    private static final String ETCD = "mortise.test.etcd";
+    private static final String ETCD_BINARY = "mortise.test.etcd.binary";
 
     @AfterEach
     void forget() {
-        List.of(PROPERTY, REDIS, REDIS_BINARY).forEach(System::clearProperty);
+        List.of(PROPERTY, REDIS, REDIS_BINARY, ETCD, ETCD_BINARY).forEach(System::clearProperty);
     }
 
     @Test
@@ -74,7 +76,7 @@ class TestServersTest {
 
     @Test
     void redis_takesTheGivenBinary() {
-        System.setProperty(REDIS_BINARY, RedisBinary.find().toString());
+        System.setProperty(REDIS_BINARY, ServerBinary.redis().toString());
         try (TestEndpoint endpoint = TestServers.redis()) {
             assertThat(endpoint.owned()).isTrue();
         }
@@ -87,6 +89,45 @@ class TestServersTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageStartingWith(
                         "No no-such-server on the PATH: install it (Debian: apt-get install redis-server")
+                .hasMessageNotContaining("\n");
+    }
+
+    @Test
+    void etcd_startsAServer() {
+        BareEtcd etcd;
+        try (TestEndpoint endpoint = TestServers.etcd()) {
+            assertThat(endpoint.owned()).isTrue();
+            assertThat(endpoint.address()).startsWith("etcd://127.0.0.1:");
+            etcd = BareEtcd.connect(Integer.parseInt(endpoint.address().substring("etcd://127.0.0.1:".length())));
+            assertThat(etcd.put("key", "1")).isPositive();
+        }
+        assertThatThrownBy(etcd::status).isInstanceOf(UncheckedIOException.class);
+    }
+
+    @Test
+    void etcd_takesTheGivenOne_andLeavesItAlone() {
+        System.setProperty(ETCD, "etcd://etcd.example:2379");
+        try (TestEndpoint endpoint = TestServers.etcd()) {
+            assertThat(endpoint.owned()).isFalse();
+            assertThat(endpoint.address()).isEqualTo("etcd://etcd.example:2379");
+        }
+    }
+
+    @Test
+    void etcd_takesTheGivenBinary() {
+        System.setProperty(ETCD_BINARY, ServerBinary.etcd().toString());
+        try (TestEndpoint endpoint = TestServers.etcd()) {
+            assertThat(endpoint.owned()).isTrue();
+        }
+    }
+
+    @Test
+    void etcd_saysInOneLineWhatToInstall_whenThereIsNone() {
+        System.setProperty(ETCD_BINARY, "no-such-server");
+        assertThatThrownBy(TestServers::etcd)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith(
+                        "No no-such-server on the PATH: install it (Debian: apt-get install etcd-server")
                 .hasMessageNotContaining("\n");
     }
 

@@ -4,10 +4,11 @@ package io.mortise.lock.testkit.servers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** One Redis server or sentinel from life to life: always the same command line, and so the same port. Thread-safe. */
-final class RedisNode implements AutoCloseable {
+/** One server program from life to life: always the same command line, and so the same ports. Thread-safe. */
+final class ServerNode implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
     private static final int PORT_ATTEMPTS = 5;
     private static final String PORT_TAKEN = "already in use";
@@ -15,21 +16,26 @@ final class RedisNode implements AutoCloseable {
     private final String name;
     private final Path data;
     private final List<String> command;
-    private final String readyLine;
+    private final Consumer<GuardedProcess> untilReady;
     private GuardedProcess process;
 
     /**
      * Starts it; it serves when this returns.
      *
-     * @param readyLine is part of the line of its log that says so
+     * @param untilReady waits for that
      * @throws IllegalStateException if it ends instead; it names its last lines
      */
-    RedisNode(String name, Path data, List<String> command, String readyLine) {
+    ServerNode(String name, Path data, List<String> command, Consumer<GuardedProcess> untilReady) {
         this.name = name;
         this.data = data;
         this.command = List.copyOf(command);
-        this.readyLine = readyLine;
+        this.untilReady = untilReady;
         this.process = spawn();
+    }
+
+    /** Ready when a line of its log contains that: a reply on the port could be somebody else's. */
+    static Consumer<GuardedProcess> saying(String readyLine) {
+        return started -> started.awaitLine(line -> line.contains(readyLine), START_LIMIT);
     }
 
     /** Starts something on free ports, and again on others if somebody else was faster. */
@@ -48,8 +54,7 @@ final class RedisNode implements AutoCloseable {
     private GuardedProcess spawn() {
         GuardedProcess started = GuardedProcess.start(name, data, command);
         try {
-            // Its log, not a reply on the port: that could be somebody else's.
-            started.awaitLine(line -> line.contains(readyLine), START_LIMIT);
+            untilReady.accept(started);
             return started;
         } catch (IllegalStateException e) {
             started.close();
@@ -63,6 +68,18 @@ final class RedisNode implements AutoCloseable {
 
     synchronized boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Whether its process stands still. */
+    synchronized boolean isPaused() {
+        return process.isAlive() && ProcessState.isStopped(process.pid());
+    }
+
+    /** @throws IllegalStateException if it has ended; it names its last lines */
+    synchronized void requireAlive() {
+        if (!process.isAlive()) {
+            process.awaitLine(line -> false, START_LIMIT); // until what it said has been read
+        }
     }
 
     synchronized String lastLines() {

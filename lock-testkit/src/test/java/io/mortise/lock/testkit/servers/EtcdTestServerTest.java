@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+@Tag("once")
+class EtcdTestServerTest {
+    private static final Logger log = LoggerFactory.getLogger(EtcdTestServerTest.class);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    /** Starts two servers, pauses one, and waits for its end. */
+    static final class Owner {
+        public static void main(String[] args) throws InterruptedException {
+            EtcdTestServer running =
+                    EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
+            EtcdTestServer paused =
+                    EtcdTestServer.start(EtcdServerOptions.defaults().withTls());
+            paused.pause();
+            System.out.println(running.pid() + " " + paused.pid() + " "
+                    + paused.certificate().getParent());
+            Thread.currentThread().join();
+        }
+    }
+
+    @Test
+    void start_serves_onAPortOfItsOwn() {
+        long start = System.nanoTime();
+        try (EtcdTestServer one = EtcdTestServer.start()) {
+            log.info("event=figures start_ms={}", (System.nanoTime() - start) / 1_000_000);
+            try (EtcdTestServer other = EtcdTestServer.start()) {
+                one.connect().put("key", "1");
+                assertThat(other.connect().get("key")).isEmpty();
+                assertThat(one.port()).isNotEqualTo(other.port());
+                assertThat(one.url()).isEqualTo("etcd://127.0.0.1:" + one.port());
+                assertThat(one.endpoint()).isEqualTo("http://127.0.0.1:" + one.port());
+                assertThat(one.lastLines()).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void leaseOfASecond_isOneOfTwo() {
+        try (EtcdTestServer server = EtcdTestServer.start()) {
+            BareEtcd etcd = server.connect();
+            assertThat(etcd.grantedTtl(etcd.grantLease(Duration.ofSeconds(1)))).contains(Duration.ofSeconds(2));
+            assertThat(etcd.grantedTtl(etcd.grantLease(Duration.ofSeconds(3)))).contains(Duration.ofSeconds(3));
+        }
+    }
+
+    @Test
+    void restart_losesAllData_unlessItIsKept() {
+        try (EtcdTestServer server = EtcdTestServer.start()) {
+            assertThat(keysAfterRestart(server)).isZero();
+            assertThat(server.connect().revision()).isEqualTo(1);
+        }
+        try (EtcdTestServer server =
+                EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData())) {
+            assertThat(keysAfterRestart(server)).isEqualTo(100);
+            assertThat(server.connect().revision()).isEqualTo(101);
+        }
+    }
+
+    private static int keysAfterRestart(EtcdTestServer server) {
+        long pid = server.pid();
+        BareEtcd etcd = server.connect();
+        for (int i = 0; i < 100; i++) {
+            etcd.put("key" + i, "1");
+        }
+        server.kill();
+        assertThat(server.isAlive()).isFalse();
+        assertThatThrownBy(() -> etcd.get("key")).isInstanceOf(UncheckedIOException.class);
+        server.restart();
+        assertThat(server.pid()).isNotEqualTo(pid);
+        return etcd.list("key").size();
+    }
+
+    @Test
+    void stop_endsIt_evenPaused() {
+        try (EtcdTestServer server =
+                EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData())) {
+            server.connect().put("key", "1");
+            server.pause();
+            server.stop();
+            assertThat(server.isAlive()).isFalse();
+            assertThat(server.isPaused()).isFalse();
+            server.restart();
+            assertThat(server.connect().get("key")).isPresent();
+        }
+    }
+
+    @Test
+    void pausedServer_answersNothing_untilResumed() throws Exception {
+        try (EtcdTestServer server = EtcdTestServer.start()) {
+            BareEtcd etcd = server.connect();
+            server.pause();
+            assertThat(server.isPaused()).isTrue();
+            CompletableFuture<Long> reply = CompletableFuture.supplyAsync(() -> etcd.put("key", "1"));
+            assertThat(Await.holdsWithin(Duration.ofMillis(300), reply::isDone)).isFalse();
+            server.resume();
+            assertThat(reply.get(20, TimeUnit.SECONDS)).isEqualTo(2);
+            assertThat(server.isPaused()).isFalse();
+        }
+    }
+
+    @Test
+    void close_endsAPausedServer_andDeletesItsData() {
+        EtcdTestServer server =
+                EtcdTestServer.start(EtcdServerOptions.defaults().withTls());
+        Path dir = server.certificate().getParent();
+        assertThat(dir).isDirectory();
+        server.pause();
+        server.close();
+        server.close();
+        assertThat(server.isAlive()).isFalse();
+        assertThat(dir).doesNotExist();
+    }
+
+    @Test
+    void killedJvm_leavesNoServer_andNoData() {
+        try (ChildJvm owner = ChildJvm.start(Owner.class, Map.of(), List.of())) {
+            String[] words = owner.nextLine(LIMIT).split(" ", 3);
+            ProcessHandle running = ProcessHandle.of(Long.parseLong(words[0])).orElseThrow();
+            ProcessHandle paused = ProcessHandle.of(Long.parseLong(words[1])).orElseThrow();
+            assertThat(ProcessState.hasEnded(running.pid()) || ProcessState.hasEnded(paused.pid()))
+                    .isFalse();
+            // As when a whole group of processes is told to end: the guards stay.
+            running.children().forEach(ProcessHandle::destroy);
+            owner.kill();
+            Await.until(
+                    "both servers are gone",
+                    LIMIT,
+                    () -> ProcessState.hasEnded(running.pid()) && ProcessState.hasEnded(paused.pid()));
+            Await.until("the data is gone", LIMIT, () -> Files.notExists(Path.of(words[2])));
+        }
+    }
+
+    @Test
+    void takenPort_isNotTakenForItsOwn() {
+        try (EtcdTestServer other = EtcdTestServer.start();
+                TempDir dir = TempDir.create("etcd")) {
+            List<Integer> free = FreePorts.forServers(2);
+            List<EtcdMember> alone = EtcdMember.on(List.of(other.port(), free.get(0), free.get(1)));
+            try (EtcdTestServer late = new EtcdTestServer(EtcdServerOptions.defaults(), dir, alone.get(0), alone)) {
+                assertThatThrownBy(late::awaitServing)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("already in use");
+            }
+        }
+    }
+
+    @Test
+    void badArgument_isReportedWithTheServersLastLines() {
+        EtcdServerOptions options = EtcdServerOptions.defaults().withArguments("--auth-token", "nope");
+        assertThatThrownBy(() -> EtcdTestServer.start(options))
+                .hasMessageContaining("ended")
+                .hasMessageContaining("invalid auth options");
+    }
+}
