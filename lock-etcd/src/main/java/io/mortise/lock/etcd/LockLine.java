@@ -194,8 +194,9 @@ final class LockLine {
         boolean timer = false;
         synchronized (this) {
             ByteSequence key = member.place().key();
-            boolean was = waiting.remove(key, member) | holding.remove(key, member);
-            if (was && watching != null) {
+            boolean waited = waiting.remove(key, member);
+            boolean held = holding.remove(key, member);
+            if ((waited || held) && watching != null) {
                 lastUse = clock.nanoTime();
                 timer = !lingering;
                 lingering = true;
