@@ -23,6 +23,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,6 +32,8 @@ import org.slf4j.LoggerFactory;
 /** One session at a time, made anew for the next acquire when the last one is over. */
 final class EtcdBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(EtcdBackend.class);
+
+    private static final Duration CONNECT_RETRY = Duration.ofMillis(100);
 
     /** The core has waited for a whole request timeout already if the server is silent. */
     private static final Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
@@ -73,23 +76,39 @@ final class EtcdBackend implements LockBackend {
         return backend;
     }
 
+    /** A server that is yet to come up is waited for; one that refuses us is not. */
     private void firstContact() {
-        Duration limit = context.connectTimeout();
-        try {
-            leaseDuration = session()
-                    .ready()
-                    .toCompletableFuture()
-                    .get(limit.toNanos(), TimeUnit.NANOSECONDS)
-                    .lease();
-        } catch (TimeoutException e) {
-            throw new BackendUnavailableException(
-                    "no answer from " + endpoints() + " in " + limit.toMillis() + " ms", e);
-        } catch (ExecutionException e) {
-            throw EtcdFailure.of(e, "connect", endpoints());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
+        long until = System.nanoTime() + context.connectTimeout().toNanos();
+        while (true) {
+            try {
+                leaseDuration = session()
+                        .ready()
+                        .toCompletableFuture()
+                        .get(until - System.nanoTime(), TimeUnit.NANOSECONDS)
+                        .lease();
+                return;
+            } catch (TimeoutException e) {
+                throw noContact(e);
+            } catch (ExecutionException e) {
+                if (!(EtcdFailure.of(e, "connect", endpoints()) instanceof BackendUnavailableException)) {
+                    throw EtcdFailure.of(e, "connect", endpoints());
+                }
+                LockSupport.parkNanos(CONNECT_RETRY.toNanos());
+                if (System.nanoTime() - until >= 0) {
+                    throw noContact(e);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
+            }
         }
+    }
+
+    private BackendUnavailableException noContact(Exception cause) {
+        return new BackendUnavailableException(
+                "no answer from " + endpoints() + " in "
+                        + context.connectTimeout().toMillis() + " ms",
+                cause);
     }
 
     /** The session for new tickets; does not wait until it is open. */

@@ -71,16 +71,14 @@ final class EtcdCalls {
         return ask("renewal", client -> client.getLeaseClient().keepAliveOnce(leaseId));
     }
 
-    /** Untimed: the last request of a session, also of a client whose timers have ended. */
-    CompletableFuture<Boolean> revoke(long leaseId) {
-        return bare(client -> client.getLeaseClient().revoke(leaseId))
+    CompletionStage<Boolean> revoke(long leaseId) {
+        return ask("closing a session", client -> client.getLeaseClient().revoke(leaseId))
                 .handle((revoked, failure) -> {
-                    if (failure == null || EtcdFailure.isLeaseGone(failure)) {
-                        return true;
+                    if (failure != null && !EtcdFailure.isLeaseGone(failure)) {
+                        throw new CompletionException(failure);
                     }
-                    throw new CompletionException(EtcdFailure.of(failure, "closing a session", endpoints()));
-                })
-                .toCompletableFuture();
+                    return true;
+                });
     }
 
     CompletionStage<Set<AlarmType>> alarms() {

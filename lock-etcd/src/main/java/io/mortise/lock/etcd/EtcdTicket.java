@@ -61,6 +61,10 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     @GuardedBy("this")
     private boolean ended;
 
+    /** Its slot is another's. */
+    @GuardedBy("this")
+    private boolean left;
+
     /**
      * Where it stands.
      *
@@ -191,7 +195,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                     if (at.on.isOver()) {
                         return done(sessionEnded(at));
                     }
-                    if (!(EtcdFailure.of(failure, "", "") instanceof BackendUnavailableException)) {
+                    if (at.since == 0 && !(EtcdFailure.of(failure, "", "") instanceof BackendUnavailableException)) {
                         wasAnswered(); // refused: not executed, and never will be
                     }
                     return CompletableFuture.<Attempt>failedFuture(failure);
@@ -392,9 +396,6 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
             at.line.leave(at.slot);
         }
     }
-
-    @GuardedBy("this")
-    private boolean left;
 
     @Override
     public void abandon() {

@@ -34,7 +34,7 @@ final class LockLine {
     interface Member {
         QueueView.Contender place();
 
-        /** Nobody is ahead any more, as far as can be seen from here. */
+        /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session is over. */
         void turn();
 
         /** Its key was deleted, and not by itself. */
@@ -228,45 +228,40 @@ final class LockLine {
         }
     }
 
-    /** The view was wrong, or may be: look anew. */
-    void lookAnew() {
-        restart(null);
-    }
-
-    private void restart(@Nullable Watching ended) {
-        Watching closing;
-        Watching opening = null;
+    /** A watch heard its last: another one, as long as somebody needs it. */
+    private void replace(Watching ended) {
+        Watching next;
         synchronized (this) {
-            closing = watching;
-            if (over || closing == null || (ended != null && ended != closing)) {
+            if (watching != ended) {
                 return;
             }
-            watching = waiting.isEmpty() && holding.isEmpty() ? null : new Watching();
-            opening = watching;
+            next = waiting.isEmpty() && holding.isEmpty() ? null : new Watching();
+            watching = next;
         }
-        closing.close();
-        if (opening == null) {
+        ended.close();
+        if (next == null) {
             whenIdle.accept(this);
-        } else if (ended == null) {
-            opening.open();
         } else {
-            clock.schedule(RETRY, opening::open);
+            clock.schedule(RETRY, next::open);
         }
     }
 
-    /** The session is over: nobody hears of anything any more. */
+    /** The session is over: who waits hears of that, and nobody of anything more. */
     void end() {
         Watching closing;
+        List<Member> left;
         synchronized (this) {
             over = true;
             closing = watching;
             watching = null;
+            left = List.copyOf(waiting.values());
             waiting.clear();
             holding.clear();
         }
         if (closing != null) {
             closing.close();
         }
+        left.forEach(Member::turn);
     }
 
     @GuardedBy("this")
@@ -410,7 +405,7 @@ final class LockLine {
         @Override
         public void ended(Throwable cause) {
             log.info("event=watch-ended range={} cause=\"{}\"", contenders, cause.toString());
-            restart(this);
+            replace(this);
         }
     }
 }

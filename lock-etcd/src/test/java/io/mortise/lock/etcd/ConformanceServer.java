@@ -105,8 +105,8 @@ final class ConformanceServer implements AutoCloseable {
 
         @Override
         public Optional<String> url() {
-            return Optional.of("etcd://" + host + ":" + port + "?namespace=" + namespace + "&lease="
-                    + lease().toSeconds() + "s");
+            return Optional.of(
+                    "etcd://" + host + ":" + port + "?namespace=" + namespace + "&lease=" + lease().toSeconds() + "s");
         }
 
         /** A renewal is a keepalive, which jetcd writes twice, and one read. */
