@@ -47,7 +47,8 @@ final class Wire implements ClientInterceptor {
     public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
         String name = String.valueOf(method.getBareMethodName());
         counts.merge(name, 1, Integer::sum);
-        return delaying.compareAndSet(name, null)
+        String awaited = delaying.get();
+        return name.equals(awaited) && delaying.compareAndSet(awaited, null)
                 ? new Delayed<>(() -> next.newCall(method, options.withDeadline(null)))
                 : next.newCall(method, options);
     }
