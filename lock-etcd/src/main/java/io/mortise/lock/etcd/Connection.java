@@ -47,6 +47,11 @@ final class Connection {
         return client;
     }
 
+    /** Whether its requests end by themselves after a request timeout. */
+    boolean hasDeadlines() {
+        return owned;
+    }
+
     String endpoints() {
         return options.endpoints();
     }

@@ -93,8 +93,9 @@ final class EtcdCalls {
     }
 
     private <T> CompletionStage<T> ask(String what, Function<Client, CompletableFuture<T>> request) {
+        CompletionStage<T> asked = bare(request);
         CompletableFuture<T> answer = new CompletableFuture<>();
-        context.timed(what, bare(request)).whenComplete((value, failure) -> {
+        (connection.hasDeadlines() ? asked : context.timed(what, asked)).whenComplete((value, failure) -> {
             if (failure == null) {
                 answer.complete(value);
             } else {

@@ -128,27 +128,37 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     private CompletionStage<Attempt> acquire(Place at, int rounds) {
         long epoch = at.on.epoch();
         sending(epoch);
-        ByteSequence session = at.on.sessionKey();
-        Op head = Requests.head(at.line.range(), at.line.rangeEnd());
         return answered(
                 at,
                 backend.calls()
                         .txn(
                                 what(),
-                                new Cmp[] {Requests.isAbsent(at.key), Requests.isInEpoch(session, epoch)},
-                                new Op[] {Requests.put(at.key, record, at.on.lease()), head},
-                                new Op[] {Requests.get(at.key), Requests.getWithoutValue(session), head}),
-                answer -> {
-                    wasAnswered();
-                    List<GetResponse> reads = answer.getGetResponses();
-                    if (answer.isSucceeded()) {
-                        return evaluate(at.since(answer.getHeader().getRevision()), reads.get(0));
-                    }
-                    return notPut(at, reads, rounds);
-                });
+                                new Cmp[] {
+                                    Requests.isAbsent(at.key), Requests.isInEpoch(at.on.sessionKey(), epoch)
+                                },
+                                new Op[] {Requests.put(at.key, record, at.on.lease()), at.line.head()})
+                        .whenComplete((answer, failure) -> {
+                            // Refused: it was not executed, and never will be.
+                            if (!(failure instanceof BackendUnavailableException)) {
+                                wasAnswered();
+                            }
+                        }),
+                answer -> answer.isSucceeded()
+                        ? evaluate(
+                                at.since(answer.getHeader().getRevision()),
+                                answer.getGetResponses().get(0))
+                        : look(at, rounds));
     }
 
-    /** The key is there already, or a withdrawal has begun a new epoch. */
+    /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
+    private CompletionStage<Attempt> look(Place at, int rounds) {
+        Op[] reads = {Requests.get(at.key), Requests.getWithoutValue(at.on.sessionKey()), at.line.head()};
+        return answered(
+                at,
+                backend.calls().txn(what(), new Cmp[0], reads),
+                answer -> notPut(at, answer.getGetResponses(), rounds));
+    }
+
     private CompletionStage<Attempt> notPut(Place at, List<GetResponse> reads, int rounds) {
         List<KeyValue> session = reads.get(1).getKvs();
         if (session.isEmpty()) {
@@ -172,9 +182,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     private CompletionStage<Attempt> confirm(Place at) {
         return answered(
                 at,
-                backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key, at.since)}, new Op[] {
-                    Requests.head(at.line.range(), at.line.rangeEnd())
-                }),
+                backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key, at.since)}, new Op[] {at.line.head()}),
                 answer -> answer.isSucceeded()
                         ? evaluate(at, answer.getGetResponses().get(0))
                         : keyGone(at));
@@ -194,9 +202,6 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                     }
                     if (at.on.isOver()) {
                         return done(sessionEnded(at));
-                    }
-                    if (at.since == 0 && !(EtcdFailure.of(failure, "", "") instanceof BackendUnavailableException)) {
-                        wasAnswered(); // refused: not executed, and never will be
                     }
                     return CompletableFuture.<Attempt>failedFuture(failure);
                 })

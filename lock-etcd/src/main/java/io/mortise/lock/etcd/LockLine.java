@@ -5,6 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.WatchOption;
@@ -53,6 +54,7 @@ final class LockLine {
     private final String contenders;
     private final ByteSequence range;
     private final ByteSequence rangeEnd;
+    private final Op head;
     private final Consumer<LockLine> whenIdle;
 
     @GuardedBy("this")
@@ -93,6 +95,7 @@ final class LockLine {
         this.contenders = contenders;
         this.range = EtcdKeys.bytes(contenders);
         this.rangeEnd = OptionsUtil.prefixEndOf(range);
+        this.head = Requests.head(range, rangeEnd);
         this.whenIdle = whenIdle;
     }
 
@@ -101,13 +104,9 @@ final class LockLine {
         return contenders;
     }
 
-    /** All contenders' keys. */
-    ByteSequence range() {
-        return range;
-    }
-
-    ByteSequence rangeEnd() {
-        return rangeEnd;
+    /** Asks for the contender that came first: the holder. */
+    Op head() {
+        return head;
     }
 
     /** A ticket begins to use it: the lowest slot that is free. */
