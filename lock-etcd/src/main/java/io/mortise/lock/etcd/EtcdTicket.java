@@ -124,7 +124,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         return at.since == 0 ? acquire(at, rounds) : confirm(at);
     }
 
-    /** One request: the key, and the head of the queue with it in it. */
+    /** One request: the key, and how many stand in line with it. Who does so already is ahead of it. */
     private CompletionStage<Attempt> acquire(Place at, int rounds) {
         long epoch = at.on.epoch();
         sending(epoch);
@@ -133,10 +133,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                 backend.calls()
                         .txn(
                                 what(),
-                                new Cmp[] {
-                                    Requests.isAbsent(at.key), Requests.isInEpoch(at.on.sessionKey(), epoch)
-                                },
-                                new Op[] {Requests.put(at.key, record, at.on.lease()), at.line.head()})
+                                new Cmp[] {Requests.isAbsent(at.key), Requests.isInEpoch(at.on.sessionKey(), epoch)},
+                                new Op[] {Requests.put(at.key, record, at.on.lease()), at.line.length()})
                         .whenComplete((answer, failure) -> {
                             // Refused: it was not executed, and never will be.
                             if (!(failure instanceof BackendUnavailableException)) {
@@ -144,9 +142,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                             }
                         }),
                 answer -> answer.isSucceeded()
-                        ? evaluate(
+                        ? stands(
                                 at.since(answer.getHeader().getRevision()),
-                                answer.getGetResponses().get(0))
+                                answer.getGetResponses().get(0).getCount() <= 1)
                         : look(at, rounds));
     }
 
@@ -209,9 +207,13 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     }
 
     private CompletionStage<Attempt> evaluate(Place at, GetResponse queue) {
-        place = at;
         List<KeyValue> head = queue.getKvs();
-        if (head.isEmpty() || head.get(0).getCreateRevision() == at.since) {
+        return stands(at, head.isEmpty() || head.get(0).getCreateRevision() == at.since);
+    }
+
+    private CompletionStage<Attempt> stands(Place at, boolean first) {
+        place = at;
+        if (first) {
             return done(grant(at));
         }
         if (request.mayWait()) {

@@ -55,6 +55,7 @@ final class LockLine {
     private final ByteSequence range;
     private final ByteSequence rangeEnd;
     private final Op head;
+    private final Op length;
     private final Consumer<LockLine> whenIdle;
 
     @GuardedBy("this")
@@ -96,6 +97,7 @@ final class LockLine {
         this.range = EtcdKeys.bytes(contenders);
         this.rangeEnd = OptionsUtil.prefixEndOf(range);
         this.head = Requests.head(range, rangeEnd);
+        this.length = Requests.length(range, rangeEnd);
         this.whenIdle = whenIdle;
     }
 
@@ -107,6 +109,11 @@ final class LockLine {
     /** Asks for the contender that came first: the holder. */
     Op head() {
         return head;
+    }
+
+    /** Asks how many contenders there are. */
+    Op length() {
+        return length;
     }
 
     /** A ticket begins to use it: the lowest slot that is free. */

@@ -61,6 +61,13 @@ final class Requests {
         return Op.delete(key, DeleteOption.DEFAULT);
     }
 
+    /** How many contenders there are: counted without being read. */
+    static Op length(ByteSequence range, ByteSequence rangeEnd) {
+        return Op.get(
+                range,
+                GetOption.builder().withRange(rangeEnd).withCountOnly(true).build());
+    }
+
     /** The contender that came first: the holder. */
     static Op head(ByteSequence range, ByteSequence rangeEnd) {
         return Op.get(
