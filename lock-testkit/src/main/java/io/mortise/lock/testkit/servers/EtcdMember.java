@@ -58,11 +58,16 @@ record EtcdMember(String name, int port, int peerPort, int tlsPort) {
         return "http://127.0.0.1:" + peerPort;
     }
 
+    /** The program, without its own variables in the environment: one that meets its flag is a fatal error. */
     private static List<String> program() {
-        String etcd = ServerBinary.etcd().toString();
-        // It refuses to run there otherwise, before 3.5.
-        return System.getProperty("os.arch").equals("aarch64")
-                ? List.of("env", "ETCD_UNSUPPORTED_ARCH=arm64", etcd)
-                : List.of(etcd);
+        List<String> command = new ArrayList<>(List.of("env"));
+        System.getenv().keySet().stream()
+                .filter(variable -> variable.startsWith("ETCD_"))
+                .forEach(variable -> command.addAll(List.of("-u", variable)));
+        if (System.getProperty("os.arch").equals("aarch64")) {
+            command.add("ETCD_UNSUPPORTED_ARCH=arm64"); // before 3.5 it refuses to run there otherwise
+        }
+        command.add(ServerBinary.etcd().toString());
+        return command;
     }
 }

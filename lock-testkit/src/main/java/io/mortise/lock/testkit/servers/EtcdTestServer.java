@@ -6,7 +6,6 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,7 +22,6 @@ public final class EtcdTestServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestServer.class);
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
     private static final String HOST = "127.0.0.1";
-    private static final String ROOT = "root";
 
     private final EtcdServerOptions options;
     private final TempDir dir;
@@ -125,7 +123,7 @@ public final class EtcdTestServer implements AutoCloseable {
     /** Bare requests to this server, of the user root if it has a password. */
     public BareEtcd connect() {
         return options.rootPassword()
-                .map(password -> BareEtcd.connect(port(), ROOT, password))
+                .map(password -> BareEtcd.connect(port(), EtcdUsers.ROOT, password))
                 .orElseGet(() -> BareEtcd.connect(port()));
     }
 
@@ -136,13 +134,7 @@ public final class EtcdTestServer implements AutoCloseable {
      */
     public void addUser(String name, String password, String prefix) {
         require(options.rootPassword().isPresent(), "users");
-        BareEtcd etcd = connect();
-        etcd.call("auth/user/add", Map.of("name", name, "password", password));
-        etcd.call("auth/role/add", Map.of("name", name));
-        Map<String, String> permission =
-                Map.of("permType", "READWRITE", "key", EtcdJson.base64(prefix), "range_end", EtcdJson.endOf(prefix));
-        etcd.call("auth/role/grant", Map.of("name", name, "perm", permission));
-        etcd.call("auth/user/grant", Map.of("user", name, "role", name));
+        EtcdUsers.add(connect(), name, password, prefix);
     }
 
     /** As {@link BareEtcd#status()}; empty while it does not answer. */
@@ -193,7 +185,8 @@ public final class EtcdTestServer implements AutoCloseable {
 
     /**
      * Kills the server if it runs, and starts it again on the same ports; it serves when this returns. It has its data again
-     * with {@link EtcdServerOptions#keepsData()}, else none, and its revisions start anew.
+     * with {@link EtcdServerOptions#keepsData()}, after an election timeout or two, and its leases live for as long as new ones;
+     * else it has none, and its revisions start anew.
      *
      * @throws IllegalStateException if it does not serve within 30 s, as a node of a cluster most of whose nodes are down
      */
@@ -219,33 +212,12 @@ public final class EtcdTestServer implements AutoCloseable {
             return etcd.ask(this::isItself).orElse(false)
                     && etcd.ask(BareEtcd::revision).isPresent();
         });
-        options.rootPassword().ifPresent(password -> {
-            if (!isAuthEnabled(etcd)) {
-                enableAuth(etcd, password);
-            }
-        });
+        options.rootPassword().ifPresent(password -> EtcdUsers.enable(etcd, password));
     }
 
     /** Whether it is this server that answers, and not another one that has its port. */
     private boolean isItself(BareEtcd etcd) {
         return member.name().equals(etcd.memberNames().get(etcd.status().member()));
-    }
-
-    private static boolean isAuthEnabled(BareEtcd etcd) {
-        try {
-            // It refuses this with another error once it asks for users.
-            etcd.call("auth/authenticate", Map.of("name", ROOT, "password", ""));
-            return true;
-        } catch (BareEtcd.ErrorReply e) {
-            return !String.valueOf(e.getMessage()).contains("authentication is not enabled");
-        }
-    }
-
-    private static void enableAuth(BareEtcd etcd, String password) {
-        etcd.call("auth/user/add", Map.of("name", ROOT, "password", password));
-        etcd.call("auth/role/add", Map.of("name", ROOT));
-        etcd.call("auth/user/grant", Map.of("user", ROOT, "role", ROOT));
-        etcd.call("auth/enable", Map.of());
     }
 
     /** Kills the server and deletes its data, that of a node with its cluster; idempotent. */
@@ -262,7 +234,9 @@ public final class EtcdTestServer implements AutoCloseable {
 
     private String url(String scheme, int port) {
         @Nullable
-        String user = options.rootPassword().map(secret -> ROOT + ":" + secret).orElse(null);
+        String user = options.rootPassword()
+                .map(secret -> EtcdUsers.ROOT + ":" + secret)
+                .orElse(null);
         try {
             return new URI(scheme, user, HOST, port, null, null, null).toString();
         } catch (URISyntaxException e) {
