@@ -90,10 +90,11 @@ final class EtcdAdmin implements LockAdmin {
                 .withLimit(READ_AT_ONCE)
                 .build();
         return calls.get("list of locks", from, some).thenCompose(read -> {
+            int room = listing.left();
             List<String> names = names(read.getKvs(), listing);
             return statuses(names).thenCompose(statuses -> {
                 statuses.stream().filter(status -> !status.holders().isEmpty()).forEach(listing.found::add);
-                boolean more = read.isMore() || names.size() == listing.limit;
+                boolean more = read.isMore() || names.size() == room;
                 if (!more || read.getKvs().isEmpty()) {
                     return done(new Page(listing.found, Optional.empty()));
                 }

@@ -124,8 +124,26 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         return at.since == 0 ? acquire(at, rounds) : confirm(at);
     }
 
-    /** One request: the key, and how many stand in line with it. Who does so already is ahead of it. */
+    /** Who does not wait need not stand in order either. */
     private CompletionStage<Attempt> acquire(Place at, int rounds) {
+        if (!request.mayWait()) {
+            return put(at, rounds);
+        }
+        CompletableFuture<Attempt> later = new CompletableFuture<>();
+        if (at.line.mayGo(() -> put(at, rounds).whenComplete((attempt, failure) -> {
+            if (failure == null) {
+                later.complete(attempt);
+            } else {
+                later.completeExceptionally(failure);
+            }
+        }))) {
+            return put(at, rounds);
+        }
+        return later;
+    }
+
+    /** One request: the key, and how many stand in line with it. Who does so already is ahead of it. */
+    private CompletionStage<Attempt> put(Place at, int rounds) {
         long epoch = at.on.epoch();
         sending(epoch);
         return answered(
@@ -139,6 +157,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                             // Refused: it was not executed, and never will be.
                             if (!(failure instanceof BackendUnavailableException)) {
                                 wasAnswered();
+                            }
+                            if (request.mayWait()) {
+                                at.line.answered(failure == null);
                             }
                         }),
                 answer -> answer.isSucceeded()

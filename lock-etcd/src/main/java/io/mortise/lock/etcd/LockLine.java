@@ -13,8 +13,10 @@ import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,6 +65,13 @@ final class LockLine {
 
     @GuardedBy("this")
     private final BitSet slots = new BitSet();
+
+    /** An acquire is under way. */
+    @GuardedBy("this")
+    private boolean going;
+
+    @GuardedBy("this")
+    private final Deque<Runnable> behind = new ArrayDeque<>();
 
     @GuardedBy("this")
     private final Map<ByteSequence, Member> waiting = new HashMap<>();
@@ -114,6 +123,36 @@ final class LockLine {
     /** Asks how many contenders there are. */
     Op length() {
         return length;
+    }
+
+    /**
+     * Acquires of those who wait go one after the other: the server takes up requests of one connection in any order, and who
+     * asked first is to stand first (S12).
+     *
+     * @param later runs when it may go, if it may not now
+     * @return whether it may go now; {@link #answered} follows in any case
+     */
+    synchronized boolean mayGo(Runnable later) {
+        if (!going) {
+            going = true;
+            return true;
+        }
+        behind.add(later);
+        return false;
+    }
+
+    /** The one that went is answered: the next one goes. If it had no answer the others do not wait as long, one by one. */
+    void answered(boolean well) {
+        List<Runnable> next = new ArrayList<>();
+        synchronized (this) {
+            Runnable one = behind.poll();
+            while (one != null) {
+                next.add(one);
+                one = well ? null : behind.poll();
+            }
+            going = well && !next.isEmpty();
+        }
+        next.forEach(Runnable::run);
     }
 
     /** A ticket begins to use it: the lowest slot that is free. */
