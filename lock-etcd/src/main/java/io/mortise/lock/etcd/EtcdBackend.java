@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.etcd.jetcd.op.Op;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One session at a time, made anew for the next acquire when the last one is over. */
+final class EtcdBackend implements LockBackend {
+    private static final Logger log = LoggerFactory.getLogger(EtcdBackend.class);
+
+    private static final Duration CONNECT_RETRY = Duration.ofMillis(100);
+
+    /** The core has waited for a whole request timeout already if the server is silent. */
+    private static final Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
+
+    private final EtcdOptions options;
+    private final BackendContext context;
+    private final EtcdKeys keys;
+    private final Connection connection;
+    private final EtcdCalls calls;
+    private final LateArming late;
+
+    @GuardedBy("this")
+    private @Nullable EtcdSession session;
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    /** As granted to the last session: what is known while the next one is opened. */
+    private volatile Duration leaseDuration;
+
+    private EtcdBackend(EtcdOptions options, BackendContext context) {
+        this.options = options;
+        this.context = context;
+        this.keys = new EtcdKeys(options.namespace());
+        this.connection = new Connection(options, context);
+        this.calls = new EtcdCalls(connection, context);
+        this.late = new LateArming(context.clock());
+        this.leaseDuration = options.leaseDuration();
+    }
+
+    static EtcdBackend open(EtcdOptions options, BackendContext context) {
+        EtcdBackend backend = new EtcdBackend(options, context);
+        try {
+            backend.firstContact();
+        } catch (RuntimeException | Error e) {
+            backend.endSession();
+            backend.connection.close();
+            throw e;
+        }
+        return backend;
+    }
+
+    /** A server that is yet to come up is waited for; one that refuses us is not. */
+    private void firstContact() {
+        long until = System.nanoTime() + context.connectTimeout().toNanos();
+        while (true) {
+            try {
+                leaseDuration = session()
+                        .ready()
+                        .toCompletableFuture()
+                        .get(until - System.nanoTime(), TimeUnit.NANOSECONDS)
+                        .lease();
+                return;
+            } catch (TimeoutException e) {
+                throw noContact(e);
+            } catch (ExecutionException e) {
+                if (!(EtcdFailure.of(e, "connect", endpoints()) instanceof BackendUnavailableException)) {
+                    throw EtcdFailure.of(e, "connect", endpoints());
+                }
+                LockSupport.parkNanos(CONNECT_RETRY.toNanos());
+                if (System.nanoTime() - until >= 0) {
+                    throw noContact(e);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
+            }
+        }
+    }
+
+    private BackendUnavailableException noContact(Exception cause) {
+        return new BackendUnavailableException(
+                "no answer from " + endpoints() + " in "
+                        + context.connectTimeout().toMillis() + " ms",
+                cause);
+    }
+
+    /** The session for new tickets; does not wait until it is open. */
+    EtcdSession session() {
+        EtcdSession started = null;
+        EtcdSession current;
+        synchronized (this) {
+            if (closed) {
+                throw new ClientClosedException("the client is closed");
+            }
+            current = session;
+            if (current == null || current.isOver()) {
+                started = new EtcdSession(calls, keys, context);
+                current = started;
+                session = current;
+            }
+        }
+        if (started != null) {
+            started.begin(options.leaseDuration());
+        }
+        return current;
+    }
+
+    EtcdCalls calls() {
+        return calls;
+    }
+
+    EtcdKeys keys() {
+        return keys;
+    }
+
+    LateArming late() {
+        return late;
+    }
+
+    BackendContext context() {
+        return context;
+    }
+
+    LockClock clock() {
+        return context.clock();
+    }
+
+    /** Begins a new epoch of the session, where it is part of a transaction. */
+    Op sessionValue(EtcdSession of) {
+        return Requests.sessionKey(of.sessionKey(), of.lease(), context.clientId())[0];
+    }
+
+    void settle(String what, Supplier<? extends CompletionStage<?>> cleanup) {
+        context.settle(what, cleanup, clock().nanoTime() + leaseDuration.toNanos());
+    }
+
+    @Override
+    public String endpoints() {
+        return options.endpoints();
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return Set.of(
+                Capability.FENCING,
+                Capability.FAIR,
+                Capability.PUSH,
+                Capability.CRASH_RELEASE,
+                Capability.HOLDER_INFO,
+                Capability.LIST);
+    }
+
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        EtcdSession current;
+        synchronized (this) {
+            current = session;
+        }
+        if (current != null) {
+            current.liveness().ifPresent(liveness -> leaseDuration = liveness.lease());
+        }
+        return leaseDuration;
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return true;
+    }
+
+    @Override
+    public Ticket enqueue(LockRequest request, Waiter waiter) {
+        return new EtcdTicket(this, request, waiter);
+    }
+
+    @Override
+    public void renew(List<Liveness> due) {
+        for (Liveness liveness : due) {
+            EtcdLiveness mine = (EtcdLiveness) liveness;
+            mine.session().renew(mine);
+        }
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return Optional.of(new EtcdAdmin(calls, keys));
+    }
+
+    /** Returns at once; empty if there is nothing to wait for. */
+    private Optional<EtcdSession> endSession() {
+        Optional<EtcdSession> last;
+        synchronized (this) {
+            last = closed ? Optional.empty() : Optional.ofNullable(session);
+            closed = true;
+        }
+        last.ifPresent(ended -> ended.over(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed")));
+        return last;
+    }
+
+    @Override
+    public void close() {
+        try {
+            endSession().ifPresent(this::awaitEnd);
+        } finally {
+            connection.close();
+        }
+    }
+
+    private void awaitEnd(EtcdSession last) {
+        Duration limit = context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
+        try {
+            last.closed().get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            log.warn(
+                    "event=close-unanswered bound={} cause=\"{}\"",
+                    leaseDuration,
+                    EtcdFailure.of(e, "close", endpoints()).getMessage());
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.lease.LeaseGrantResponse;
+import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.maintenance.AlarmMember;
+import io.etcd.jetcd.maintenance.AlarmType;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.mortise.lock.spi.BackendContext;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** The requests to etcd: each has a deadline, and fails with what its failure means to the core. */
+final class EtcdCalls {
+    private static final Op[] NOTHING = {};
+
+    private final Connection connection;
+    private final BackendContext context;
+
+    EtcdCalls(Connection connection, BackendContext context) {
+        this.connection = connection;
+        this.context = context;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    String endpoints() {
+        return connection.endpoints();
+    }
+
+    CompletionStage<TxnResponse> txn(String what, Cmp[] conditions, Op[] then, Op[] otherwise) {
+        return ask(
+                what,
+                client -> client.getKVClient()
+                        .txn()
+                        .If(conditions)
+                        .Then(then)
+                        .Else(otherwise)
+                        .commit());
+    }
+
+    CompletionStage<TxnResponse> txn(String what, Cmp[] conditions, Op[] then) {
+        return txn(what, conditions, then, NOTHING);
+    }
+
+    /** Linearizable. */
+    CompletionStage<GetResponse> get(String what, ByteSequence key, GetOption option) {
+        return ask(what, client -> client.getKVClient().get(key, option));
+    }
+
+    CompletionStage<LeaseGrantResponse> grant(long seconds) {
+        return ask("opening a session", client -> client.getLeaseClient().grant(seconds));
+    }
+
+    /** Sent before this returns, or later if the connection is yet to be made. */
+    CompletionStage<LeaseKeepAliveResponse> keepAlive(long leaseId) {
+        return ask("renewal", client -> client.getLeaseClient().keepAliveOnce(leaseId));
+    }
+
+    CompletionStage<Boolean> revoke(long leaseId) {
+        return ask("closing a session", client -> client.getLeaseClient().revoke(leaseId))
+                .handle((revoked, failure) -> {
+                    if (failure != null && !EtcdFailure.isLeaseGone(failure)) {
+                        throw new CompletionException(failure);
+                    }
+                    return true;
+                });
+    }
+
+    CompletionStage<Set<AlarmType>> alarms() {
+        return ask("diagnosis", client -> client.getMaintenanceClient().listAlarms())
+                .thenApply(answer -> answer.getAlarms().stream()
+                        .map(AlarmMember::getAlarmType)
+                        .collect(Collectors.toSet()));
+    }
+
+    Watch.Watcher watch(ByteSequence key, WatchOption option, Watch.Listener listener) {
+        return connection.client().getWatchClient().watch(key, option, listener);
+    }
+
+    private <T> CompletionStage<T> ask(String what, Function<Client, CompletableFuture<T>> request) {
+        CompletionStage<T> asked = bare(request);
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        (connection.hasDeadlines() ? asked : context.timed(what, asked)).whenComplete((value, failure) -> {
+            if (failure == null) {
+                answer.complete(value);
+            } else {
+                answer.completeExceptionally(EtcdFailure.of(failure, what, endpoints()));
+            }
+        });
+        return answer;
+    }
+
+    /** Asked once more if it was refused for its token's age alone: that is known not to have been executed. */
+    private <T> CompletionStage<T> bare(Function<Client, CompletableFuture<T>> request) {
+        return once(request)
+                .exceptionallyCompose(failure ->
+                        EtcdFailure.isStaleToken(failure) ? once(request) : CompletableFuture.failedFuture(failure));
+    }
+
+    private <T> CompletionStage<T> once(Function<Client, CompletableFuture<T>> request) {
+        Client client = connection.client();
+        CompletableFuture<T> asked;
+        try {
+            asked = request.apply(client);
+        } catch (RuntimeException e) {
+            asked = CompletableFuture.failedFuture(e);
+        }
+        return asked.whenComplete((value, failure) -> {
+            if (failure == null) {
+                connection.answered();
+            } else if (EtcdFailure.isDisconnected(failure)) {
+                connection.broken(client);
+            }
+        });
+    }
+}

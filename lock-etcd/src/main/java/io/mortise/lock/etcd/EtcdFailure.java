@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.common.exception.EtcdException;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.StatusRuntimeException;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import java.security.cert.CertificateException;
+import java.util.Objects;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** What the failures of jetcd and etcd mean to the core. */
+final class EtcdFailure {
+    private static final String LEASE_NOT_FOUND = "requested lease not found";
+
+    /** The client asks for a new token, and the same request is served with it. */
+    private static final String STALE_TOKEN = "invalid auth token";
+
+    private static final String STALE_AUTH = "revision of auth store is old";
+
+    private EtcdFailure() {}
+
+    /** Unknown outcome or final refusal, told with the endpoints. */
+    static LockException of(Throwable failure, String what, String endpoints) {
+        LockException known = find(failure, LockException.class);
+        if (known != null) {
+            return known;
+        }
+        Said said = said(failure);
+        if (find(failure, SSLException.class) != null || find(failure, CertificateException.class) != null) {
+            return new BackendRefusedException(
+                    what + " at " + endpoints + ": TLS failed: "
+                            + innermost(failure).getMessage(),
+                    failure);
+        }
+        return refused(said)
+                ? new BackendRefusedException(
+                        what + " at " + endpoints + " was refused: " + said.text
+                                + ". Check credentials and permissions",
+                        failure)
+                : new BackendUnavailableException(
+                        what + ": no answer from " + endpoints + " (" + said.text + ")", failure);
+    }
+
+    /** The lease is over: what was asked for on it was not done and never will be. */
+    static boolean isLeaseGone(Throwable failure) {
+        return said(failure).text.contains(LEASE_NOT_FOUND);
+    }
+
+    /** Refused because of a token that was too old, so not executed. */
+    static boolean isStaleToken(Throwable failure) {
+        String text = said(failure).text;
+        return text.contains(STALE_TOKEN) || text.contains(STALE_AUTH);
+    }
+
+    /** The server cannot be reached: not a word of an answer came. */
+    static boolean isDisconnected(Throwable failure) {
+        return said(failure).code == Status.Code.UNAVAILABLE;
+    }
+
+    private record Said(Status.Code code, String text) {}
+
+    private static boolean refused(Said said) {
+        if (said.text.contains(STALE_TOKEN) || said.text.contains(STALE_AUTH)) {
+            return false;
+        }
+        return switch (said.code) {
+            case PERMISSION_DENIED, UNAUTHENTICATED, INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED -> true;
+            default -> false;
+        };
+    }
+
+    /** The innermost status: the outer one may say no more than that getting a token failed. */
+    private static Said said(Throwable failure) {
+        Said said =
+                new Said(Status.Code.UNKNOWN, String.valueOf(innermost(failure).getMessage()));
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof StatusRuntimeException answer) {
+                said = said(answer.getStatus());
+            } else if (cause instanceof StatusException answer) {
+                said = said(answer.getStatus());
+            } else if (cause instanceof EtcdException answer && answer.getCause() == null) {
+                said = new Said(code(answer), String.valueOf(answer.getMessage()));
+            }
+        }
+        return said;
+    }
+
+    private static Said said(Status status) {
+        String text = Objects.requireNonNullElse(
+                status.getDescription(), status.getCode().toString());
+        Throwable cause = status.getCause();
+        return new Said(
+                status.getCode(),
+                cause == null ? text : text + ", " + innermost(cause).getMessage());
+    }
+
+    private static Status.Code code(EtcdException answer) {
+        try {
+            return Status.Code.valueOf(answer.getErrorCode().name());
+        } catch (IllegalArgumentException e) {
+            return Status.Code.UNKNOWN;
+        }
+    }
+
+    private static <T extends Throwable> @Nullable T find(Throwable failure, Class<T> type) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (type.isInstance(cause)) {
+                return type.cast(cause);
+            }
+        }
+        return null;
+    }
+
+    private static Throwable innermost(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockClients;
+
+/** The typed way in: for TLS of your own making, or a jetcd {@code Client} that the application already has. */
+public final class EtcdLocks {
+    private EtcdLocks() {}
+
+    /** As {@link #connect(EtcdOptions, ClientOptions)} with {@link ClientOptions#defaults()}. */
+    public static LockClient connect(EtcdOptions etcd) {
+        return connect(etcd, ClientOptions.defaults());
+    }
+
+    /**
+     * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
+     */
+    public static LockClient connect(EtcdOptions etcd, ClientOptions options) {
+        return LockClients.over(context -> EtcdBackend.open(etcd, context), options);
+    }
+
+    /**
+     * For the application's own writes under a lease, which the store refuses once the lease is over.
+     *
+     * @throws IllegalArgumentException if the lease is not of a lock on etcd
+     */
+    public static EtcdGuard guard(Lease lease) {
+        return lease.unwrap(EtcdGuard.class)
+                .orElseThrow(() -> new IllegalArgumentException(lease + " is not of a lock on etcd"));
+    }
+}

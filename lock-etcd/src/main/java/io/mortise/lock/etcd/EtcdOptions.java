@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.Client;
+import io.grpc.ClientInterceptor;
+import io.netty.handler.ssl.SslContext;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** How to reach etcd. Immutable: each method returns a changed copy. Never prints credentials. */
+public final class EtcdOptions {
+    /** What all keys begin with unless said otherwise. */
+    public static final String DEFAULT_NAMESPACE = "mortise/";
+
+    /** How long the store keeps the locks of a silent client unless said otherwise. */
+    public static final Duration DEFAULT_LEASE = Duration.ofSeconds(15);
+
+    private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_LEASE = Duration.ofHours(1);
+    private static final int LONGEST_NAMESPACE = 256;
+    private static final Pattern ENDPOINT =
+            Pattern.compile("(?<host>[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+]):(?<port>\\d{1,5})");
+
+    private final List<String> endpoints;
+    private final Optional<Client> client;
+    private String namespace = DEFAULT_NAMESPACE;
+    private Duration leaseDuration = DEFAULT_LEASE;
+    private Optional<Credentials> credentials = Optional.empty();
+    private Optional<SslContext> tls = Optional.empty();
+    private List<ClientInterceptor> interceptors = List.of();
+
+    /** Who the client is to the server. Not printed. */
+    static final class Credentials {
+        private final String user;
+        private final String password;
+
+        Credentials(String user, String password) {
+            this.user = user;
+            this.password = password;
+        }
+
+        String user() {
+            return user;
+        }
+
+        String password() {
+            return password;
+        }
+    }
+
+    private EtcdOptions(List<String> endpoints, Optional<Client> client) {
+        this.endpoints = endpoints;
+        this.client = client;
+    }
+
+    private EtcdOptions with(Consumer<EtcdOptions> change) {
+        EtcdOptions copy = new EtcdOptions(endpoints, client);
+        copy.namespace = namespace;
+        copy.leaseDuration = leaseDuration;
+        copy.credentials = credentials;
+        copy.tls = tls;
+        copy.interceptors = interceptors;
+        change.accept(copy);
+        return copy;
+    }
+
+    /**
+     * A jetcd client of Mortise's own.
+     *
+     * @param endpoints {@code host:port} of the members of one cluster, IPv6 in brackets: some of them are enough
+     */
+    public static EtcdOptions connectTo(List<String> endpoints) {
+        if (endpoints.isEmpty()) {
+            throw new IllegalArgumentException("endpoints is empty, must name one host:port at least");
+        }
+        endpoints.forEach(EtcdOptions::check);
+        return new EtcdOptions(List.copyOf(endpoints), Optional.empty());
+    }
+
+    private static void check(String endpoint) {
+        Matcher matcher = ENDPOINT.matcher(endpoint);
+        int port = matcher.matches() ? Integer.parseInt(matcher.group("port")) : 0;
+        if (port < 1 || port > 65_535) {
+            throw new IllegalArgumentException("endpoint is \"" + endpoint
+                    + "\", must be host:port with a port from 1 to 65535, IPv6 in brackets");
+        }
+    }
+
+    /**
+     * The application's own client, which Mortise never closes. It reconnects, retries and runs answers as its builder was
+     * told; a namespace of its own comes before Mortise's. What a borrowed client costs: a request that timed out stays in
+     * it until it ends by itself, and after an outage it takes as long as its channel does to find the server again.
+     */
+    public static EtcdOptions using(Client client) {
+        return new EtcdOptions(List.of(), Optional.of(client));
+    }
+
+    /**
+     * What all keys begin with: up to 256 printable ASCII characters without spaces and percent signs, or nothing. Clients with
+     * different namespaces do not see each other's locks, unless one begins with the other. With none the keys of lock
+     * {@code x} are those of {@code etcdctl lock x}. Default {@value #DEFAULT_NAMESPACE}.
+     */
+    public EtcdOptions namespace(String start) {
+        boolean plain = start.chars().allMatch(c -> c > ' ' && c < 127 && c != '%');
+        if (start.length() > LONGEST_NAMESPACE || !plain) {
+            throw new IllegalArgumentException("namespace is \"" + start + "\", must be at most " + LONGEST_NAMESPACE
+                    + " printable ASCII characters without spaces and percent signs");
+        }
+        return with(copy -> copy.namespace = start);
+    }
+
+    /**
+     * How long the server keeps the locks of a silent client, all of them alike. From 1 s to 1 h, rounded up to whole seconds
+     * and to what the server can do, about two of its election timeouts; what it grants is used. Default 15 s.
+     */
+    public EtcdOptions leaseDuration(Duration lease) {
+        if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
+            throw new IllegalArgumentException(
+                    "leaseDuration is " + lease + ", must be from " + SHORTEST_LEASE + " to " + LONGEST_LEASE);
+        }
+        return with(copy -> copy.leaseDuration = lease);
+    }
+
+    /** The user's role must be allowed to read and write all keys of the namespace. Ignored with {@link #using}. */
+    public EtcdOptions credentials(String user, String password) {
+        if (user.isEmpty() || password.isEmpty()) {
+            throw new IllegalArgumentException(
+                    (user.isEmpty() ? "user" : "password") + " is empty, must have one character at least");
+        }
+        return with(copy -> copy.credentials = Optional.of(new Credentials(user, password)));
+    }
+
+    /**
+     * TLS, with whatever certificates the context has: made by {@code GrpcSslContexts.forClient()}. Ignored with {@link
+     * #using}.
+     */
+    public EtcdOptions tls(SslContext context) {
+        return with(copy -> copy.tls = Optional.of(context));
+    }
+
+    /** For tests that look at the wire. */
+    EtcdOptions interceptors(List<ClientInterceptor> added) {
+        return with(copy -> copy.interceptors = List.copyOf(added));
+    }
+
+    List<String> endpointList() {
+        return endpoints;
+    }
+
+    Optional<Client> client() {
+        return client;
+    }
+
+    String namespace() {
+        return namespace;
+    }
+
+    Duration leaseDuration() {
+        return leaseDuration;
+    }
+
+    Optional<Credentials> credentials() {
+        return credentials;
+    }
+
+    Optional<SslContext> tls() {
+        return tls;
+    }
+
+    List<ClientInterceptor> interceptors() {
+        return interceptors;
+    }
+
+    /** The endpoints as a URL. */
+    String endpoints() {
+        String scheme = tls.isPresent() ? "etcds://" : "etcd://";
+        return scheme + (client.isPresent() ? "(the application's client)" : String.join(",", endpoints));
+    }
+
+    @Override
+    public String toString() {
+        return endpoints() + " namespace \"" + namespace + "\"";
+    }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.lease.LeaseGrantResponse;
+import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchEvent;
+import io.etcd.jetcd.watch.WatchResponse;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockName;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One lease of the store, from its grant to its end; it never revives. All contenders' keys of a client are attached to it,
+ * and one key that stands for the session itself. The version of that key is the session's epoch: an acquire is executed only
+ * in the epoch in which it was sent, so that a withdrawal which begins a new one defeats what is still on its way (S8).
+ */
+final class EtcdSession {
+    private static final Logger log = LoggerFactory.getLogger(EtcdSession.class);
+    private static final Duration WATCH_RETRY = Duration.ofMillis(500);
+    private static final int PROOFS = 3;
+
+    private final EtcdCalls calls;
+    private final EtcdKeys keys;
+    private final BackendContext context;
+    private final ReadyLine ready = new ReadyLine();
+    private final Map<String, LockLine> lines = new ConcurrentHashMap<>();
+    private final AtomicLong epoch = new AtomicLong();
+    private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private volatile long leaseId;
+    private volatile boolean over;
+    private volatile @Nullable KeyWatch watch;
+    private volatile long watchedTo; // the revision up to which the session's key is known to stand
+
+    EtcdSession(EtcdCalls calls, EtcdKeys keys, BackendContext context) {
+        this.calls = calls;
+        this.keys = keys;
+        this.context = context;
+    }
+
+    /** Begins to open it; {@link #ready} tells how it went. Once. */
+    void begin(Duration lease) {
+        long sent = context.clock().nanoTime();
+        calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((liveness, failure) -> {
+            if (failure == null) {
+                opened(liveness);
+            } else {
+                over(new LossReason(LossReason.Kind.SESSION_ENDED, "it was not opened"), failure);
+            }
+        });
+    }
+
+    private static long seconds(Duration lease) {
+        return lease.plusNanos(999_999_999).toSeconds();
+    }
+
+    /** The lease is there; its key comes with it or the session never begins. */
+    private CompletionStage<EtcdLiveness> enter(LeaseGrantResponse granted, long sent) {
+        leaseId = granted.getID();
+        if (over) {
+            revoke();
+        }
+        return calls.txn(
+                        "opening a session",
+                        Requests.absent(key()),
+                        Requests.sessionKey(key(), leaseId, context.clientId()))
+                .thenApply(put -> {
+                    if (!put.isSucceeded()) {
+                        throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
+                    }
+                    watchedTo = put.getHeader().getRevision();
+                    epoch.set(1);
+                    return new EtcdLiveness(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
+                });
+    }
+
+    private void opened(EtcdLiveness liveness) {
+        log.info(
+                "event=session-ready lease={} ttl_ms={} endpoints={}",
+                leaseId(),
+                liveness.lease().toMillis(),
+                calls.endpoints());
+        if (ready.complete(liveness)) {
+            context.keep(liveness);
+            openWatch();
+        }
+    }
+
+    /** An end by anybody else is told at once. It may start in the past: being late by a tenth of a second does not matter. */
+    private void openWatch() {
+        if (over) {
+            return;
+        }
+        watch = KeyWatch.open(calls, key(), WatchOption.builder().withRevision(watchedTo + 1), new KeyWatch.Listener() {
+            @Override
+            public void created() {}
+
+            @Override
+            public void changed(WatchResponse events) {
+                for (WatchEvent event : events.getEvents()) {
+                    if (event.getEventType() == WatchEvent.EventType.DELETE) {
+                        end("its key was deleted, or its lease revoked");
+                    }
+                }
+            }
+
+            @Override
+            public void ended(Throwable cause) {
+                log.info("event=session-watch-ended lease={} cause=\"{}\"", leaseId(), cause.toString());
+                context.clock().schedule(WATCH_RETRY, EtcdSession.this::openWatch);
+            }
+        });
+        KeyWatch opened = watch;
+        if (over && opened != null) {
+            opened.close();
+        }
+    }
+
+    private ByteSequence key() {
+        return keys.session(leaseId);
+    }
+
+    ByteSequence sessionKey() {
+        return key();
+    }
+
+    long lease() {
+        return leaseId;
+    }
+
+    private String leaseId() {
+        return Long.toHexString(leaseId);
+    }
+
+    /** Of acquires that are sent now. */
+    long epoch() {
+        return epoch.get();
+    }
+
+    /** The store said so. */
+    void isInEpoch(long seen) {
+        epoch.accumulateAndGet(seen, Math::max);
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /** Completes when it is open; fails with what the waiters are to be told. */
+    CompletionStage<EtcdLiveness> ready() {
+        return ready.join();
+    }
+
+    Optional<EtcdLiveness> liveness() {
+        return ready.now();
+    }
+
+    /** The lock as this session sees it; the caller has a slot in it from now on. */
+    Entry enter(LockName name) {
+        int[] slot = new int[1];
+        LockLine line = lines.compute(keys.contenders(name), (contenders, known) -> {
+            LockLine used = known != null ? known : new LockLine(calls, context.clock(), contenders, this::forget);
+            slot[0] = used.enter();
+            return used;
+        });
+        if (over) {
+            line.end();
+        }
+        return new Entry(line, slot[0]);
+    }
+
+    /** A slot in a line. */
+    record Entry(LockLine line, int slot) {}
+
+    private void forget(LockLine idle) {
+        lines.computeIfPresent(idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
+    }
+
+    /**
+     * A keepalive, and after its answer one linearizable read. A leader that was frozen and has been replaced answers
+     * keepalives by itself: only if the read finds the session's key, in the same term, was it still the leader then.
+     */
+    void renew(EtcdLiveness liveness) {
+        prove(liveness, PROOFS);
+    }
+
+    private void prove(EtcdLiveness liveness, int tries) {
+        if (over) {
+            return;
+        }
+        long sent = context.clock().nanoTime();
+        calls.keepAlive(leaseId)
+                .thenCompose(kept -> calls.get("proof of a renewal", key(), GetOption.DEFAULT)
+                        .thenAccept(read -> proved(liveness, sent, kept, read, tries)))
+                .whenComplete((done, failure) -> {
+                    if (failure == null) {
+                        return;
+                    }
+                    if (EtcdFailure.isLeaseGone(failure)) {
+                        end("its lease is gone");
+                    } else {
+                        liveness.unknown(EtcdFailure.of(failure, "renewal", calls.endpoints()));
+                    }
+                });
+    }
+
+    private void proved(EtcdLiveness liveness, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
+        SessionProof proof = SessionProof.of(
+                leaseId, kept.getHeader().getRaftTerm(), read.getHeader().getRaftTerm(), read.getKvs());
+        switch (proof) {
+            case STANDS -> {
+                isInEpoch(read.getKvs().get(0).getVersion());
+                watchedTo = read.getHeader().getRevision();
+                liveness.renewed(sent, Duration.ofSeconds(kept.getTTL()));
+            }
+            case GONE -> end("its key was deleted");
+            case UNPROVED -> {
+                if (tries > 1) {
+                    prove(liveness, tries - 1);
+                } else {
+                    liveness.unknown(new BackendUnavailableException(
+                            "renewal: the leader at " + calls.endpoints() + " changed meanwhile"));
+                }
+            }
+        }
+    }
+
+    /** Whether it certainly stood after this was asked; ends it if not. */
+    CompletionStage<Boolean> stands() {
+        return calls.get("a look at the session", key(), GetOption.DEFAULT).thenApply(read -> {
+            boolean there = read.getKvs().stream().map(KeyValue::getLease).anyMatch(lease -> lease == leaseId);
+            if (!there) {
+                end("its key was deleted, or its lease revoked");
+            }
+            return there;
+        });
+    }
+
+    /** The store or an answer said that it is no more. */
+    void end(String why) {
+        over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
+    }
+
+    void over(LossReason reason) {
+        over(reason, unavailable(reason.detail()));
+    }
+
+    /** From whichever side it comes: all leases are told, waiters look for a new session, and the lease is revoked. */
+    private void over(LossReason reason, Throwable failure) {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            over = true;
+        }
+        log.info("event=session-over lease={} reason=\"{}\"", leaseId(), reason);
+        liveness().ifPresent(liveness -> liveness.lost(reason));
+        ready.fail(EtcdFailure.of(failure, "opening a session", calls.endpoints()));
+        KeyWatch watching = watch;
+        if (watching != null) {
+            watching.close();
+        }
+        lines.values().forEach(LockLine::end);
+        if (leaseId == 0) {
+            closed.complete(null);
+            gone.complete(true); // nothing was ever attached to a lease that may yet be granted
+        } else {
+            revoke();
+        }
+    }
+
+    /** At once, since a client that closes repeats nothing any more; then again, until the store has answered. */
+    private void revoke() {
+        calls.revoke(leaseId).whenComplete((done, failure) -> {
+            if (failure == null) {
+                gone.complete(true);
+                closed.complete(null);
+                return;
+            }
+            closed.completeExceptionally(failure);
+            long until = context.clock().nanoTime()
+                    + liveness()
+                            .map(EtcdLiveness::lease)
+                            .orElse(context.requestTimeout())
+                            .toNanos();
+            context.settle(
+                    "lease " + leaseId() + " of a session that is over",
+                    () -> calls.revoke(leaseId).thenApply(gone::complete),
+                    until);
+        });
+    }
+
+    /** Completes when the store has been told of its end, or could not be told. */
+    CompletableFuture<Void> closed() {
+        return closed;
+    }
+
+    /** Completes when the store has dropped it, with all its keys. */
+    CompletableFuture<Boolean> gone() {
+        return gone;
+    }
+
+    LockException unavailable(String why) {
+        return new BackendUnavailableException("no session with " + calls.endpoints() + ": " + why);
+    }
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One contender: a key under the lock's name, attached to the session's lease. The one that was created first holds the lock,
+ * and the revision of its creation is the token. The steps of the protocol are here, each one transaction; who is to be woken
+ * is the {@link LockLine}'s business.
+ *
+ * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
+ * and the request counts as one that may yet be executed.
+ */
+final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
+    private static final Duration FALLBACK = Duration.ofSeconds(5);
+
+    /** How long the holder of a deleted key waits to hear whether its session went with it. */
+    private static final Duration REASON_WITHIN = Duration.ofMillis(100);
+
+    private static final int MOST_ROUNDS = 20;
+
+    private final EtcdBackend backend;
+    private final LockRequest request;
+    private final Waiter waiter;
+    private final ByteSequence record;
+    private volatile @Nullable Place place;
+
+    /** Those acquires that may yet be executed, or were. */
+    @GuardedBy("this")
+    private int unanswered;
+
+    /** The latest epoch of such a one. */
+    @GuardedBy("this")
+    private long unansweredEpoch;
+
+    @GuardedBy("this")
+    private boolean granted;
+
+    /** Its key was deleted by somebody else. */
+    @GuardedBy("this")
+    private boolean removed;
+
+    @GuardedBy("this")
+    private boolean ended;
+
+    /** Its slot is another's. */
+    @GuardedBy("this")
+    private boolean left;
+
+    /**
+     * Where it stands.
+     *
+     * @param since the revision that created its key, zero while there is none that we know of
+     */
+    private record Place(EtcdSession on, LockLine line, int slot, ByteSequence key, long since) {
+        Place since(long revision) {
+            return new Place(on, line, slot, key, revision);
+        }
+
+        Place inSlot(int other) {
+            return new Place(on, line, other, EtcdKeys.contender(line.contenders(), on.lease(), other), 0);
+        }
+    }
+
+    EtcdTicket(EtcdBackend backend, LockRequest request, Waiter waiter) {
+        this.backend = backend;
+        this.request = request;
+        this.waiter = waiter;
+        this.record = EtcdKeys.bytes(request.ownerRecord());
+    }
+
+    @Override
+    public CompletionStage<Attempt> attempt() {
+        Place known = place;
+        if (known != null) {
+            return ask(known, MOST_ROUNDS);
+        }
+        EtcdSession on = backend.session();
+        return on.liveness().isPresent() ? begin(on) : on.ready().thenCompose(liveness -> begin(on));
+    }
+
+    private CompletionStage<Attempt> begin(EtcdSession on) {
+        synchronized (this) {
+            if (ended) {
+                throw new BackendUnavailableException(what() + ": withdrawn");
+            }
+        }
+        EtcdSession.Entry entry = on.enter(request.name());
+        LockLine line = entry.line();
+        Place first =
+                new Place(on, line, entry.slot(), EtcdKeys.contender(line.contenders(), on.lease(), entry.slot()), 0);
+        place = first;
+        return ask(first, MOST_ROUNDS);
+    }
+
+    private CompletionStage<Attempt> ask(Place at, int rounds) {
+        if (at.on.isOver()) {
+            return done(sessionEnded(at));
+        }
+        if (isRemoved()) {
+            return keyGone(at);
+        }
+        if (rounds == 0) {
+            throw new BackendUnavailableException(what() + ": what is in the store changes too fast");
+        }
+        return at.since == 0 ? acquire(at, rounds) : confirm(at);
+    }
+
+    /** Who does not wait need not stand in order either. */
+    private CompletionStage<Attempt> acquire(Place at, int rounds) {
+        if (!request.mayWait()) {
+            return put(at, rounds);
+        }
+        CompletableFuture<Attempt> later = new CompletableFuture<>();
+        if (at.line.mayGo(() -> put(at, rounds).whenComplete((attempt, failure) -> {
+            if (failure == null) {
+                later.complete(attempt);
+            } else {
+                later.completeExceptionally(failure);
+            }
+        }))) {
+            return put(at, rounds);
+        }
+        return later;
+    }
+
+    /** One request: the key, and how many stand in line with it. Who does so already is ahead of it. */
+    private CompletionStage<Attempt> put(Place at, int rounds) {
+        long epoch = at.on.epoch();
+        sending(epoch);
+        return answered(
+                at,
+                backend.calls()
+                        .txn(
+                                what(),
+                                new Cmp[] {Requests.isAbsent(at.key), Requests.isInEpoch(at.on.sessionKey(), epoch)},
+                                new Op[] {Requests.put(at.key, record, at.on.lease()), at.line.length()})
+                        .whenComplete((answer, failure) -> {
+                            // Refused: it was not executed, and never will be.
+                            if (!(failure instanceof BackendUnavailableException)) {
+                                wasAnswered();
+                            }
+                            if (request.mayWait()) {
+                                at.line.answered(failure == null);
+                            }
+                        }),
+                answer -> answer.isSucceeded()
+                        ? stands(
+                                at.since(answer.getHeader().getRevision()),
+                                answer.getGetResponses().get(0).getCount() <= 1)
+                        : look(at, rounds));
+    }
+
+    /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
+    private CompletionStage<Attempt> look(Place at, int rounds) {
+        Op[] reads = {Requests.get(at.key), Requests.getWithoutValue(at.on.sessionKey()), at.line.head()};
+        return answered(
+                at,
+                backend.calls().txn(what(), new Cmp[0], reads),
+                answer -> notPut(at, answer.getGetResponses(), rounds));
+    }
+
+    private CompletionStage<Attempt> notPut(Place at, List<GetResponse> reads, int rounds) {
+        List<KeyValue> session = reads.get(1).getKvs();
+        if (session.isEmpty()) {
+            at.on.end("its key was deleted");
+            return done(sessionEnded(at));
+        }
+        at.on.isInEpoch(session.get(0).getVersion());
+        List<KeyValue> own = reads.get(0).getKvs();
+        if (own.isEmpty()) {
+            return ask(at, rounds - 1);
+        }
+        if (own.get(0).getValue().equals(record)) {
+            return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2)); // an earlier one was executed
+        }
+        Place elsewhere = at.inSlot(at.line.another());
+        place = elsewhere;
+        return ask(elsewhere, rounds - 1);
+    }
+
+    /** The woken waiter's one request: the grant is what the store says, not what an event made us believe. */
+    private CompletionStage<Attempt> confirm(Place at) {
+        return answered(
+                at,
+                backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key, at.since)}, new Op[] {at.line.head()}),
+                answer -> answer.isSucceeded()
+                        ? evaluate(at, answer.getGetResponses().get(0))
+                        : keyGone(at));
+    }
+
+    private interface Step {
+        CompletionStage<Attempt> after(TxnResponse answer);
+    }
+
+    private CompletionStage<Attempt> answered(Place at, CompletionStage<TxnResponse> asked, Step next) {
+        return asked.handle((answer, failure) -> {
+                    if (failure == null) {
+                        return next.after(answer);
+                    }
+                    if (EtcdFailure.isLeaseGone(failure)) {
+                        at.on.end("its lease is gone");
+                    }
+                    if (at.on.isOver()) {
+                        return done(sessionEnded(at));
+                    }
+                    return CompletableFuture.<Attempt>failedFuture(failure);
+                })
+                .thenCompose(stage -> stage);
+    }
+
+    private CompletionStage<Attempt> evaluate(Place at, GetResponse queue) {
+        List<KeyValue> head = queue.getKvs();
+        return stands(at, head.isEmpty() || head.get(0).getCreateRevision() == at.since);
+    }
+
+    private CompletionStage<Attempt> stands(Place at, boolean first) {
+        place = at;
+        if (first) {
+            return done(grant(at));
+        }
+        if (request.mayWait()) {
+            at.line.await(this);
+        }
+        // A session that ended before we listened wakes nobody.
+        return done(at.on.isOver() ? sessionEnded(at) : new Attempt.Waiting(FALLBACK));
+    }
+
+    private Attempt grant(Place at) {
+        synchronized (this) {
+            granted = true;
+        }
+        if (!at.line.granted(this)) {
+            backend.late().add(this); // the grant stands without it, only word of a deletion depends on it
+        }
+        return new Attempt.Granted(at.since, at.on.liveness().orElseThrow());
+    }
+
+    /** The core forgets a displaced ticket; what it has in the store goes with the session's lease. */
+    private Attempt sessionEnded(Place at) {
+        leave(at);
+        return new Attempt.Displaced("the session with " + backend.endpoints() + " ended");
+    }
+
+    private CompletionStage<Attempt> keyGone(Place at) {
+        boolean doubtful;
+        synchronized (this) {
+            doubtful = unanswered > 0;
+        }
+        if (doubtful) {
+            backend.settle("a request for lock \"" + request.name() + "\" without an answer", this::end);
+        } else {
+            leave(at);
+        }
+        return done(new Attempt.Displaced("the key of lock \"" + request.name() + "\" in line at " + backend.endpoints()
+                + " was deleted, and not by its owner"));
+    }
+
+    private synchronized void sending(long epoch) {
+        unanswered++;
+        unansweredEpoch = Math.max(unansweredEpoch, epoch);
+    }
+
+    private synchronized void wasAnswered() {
+        unanswered--;
+    }
+
+    private synchronized boolean isRemoved() {
+        return removed;
+    }
+
+    @Override
+    public QueueView.Contender place() {
+        Place at = standing();
+        return new QueueView.Contender(at.key, at.since);
+    }
+
+    private Place standing() {
+        Place at = place;
+        if (at == null) {
+            throw new IllegalStateException("it has no place in line");
+        }
+        return at;
+    }
+
+    @Override
+    public void turn() {
+        waiter.wake();
+    }
+
+    @Override
+    public void gone() {
+        boolean held;
+        synchronized (this) {
+            removed = true;
+            held = granted;
+        }
+        if (!held) {
+            waiter.wake();
+            return;
+        }
+        // With the session go all keys at once: then that is the reason, and not a deletion.
+        CompletableFuture<Boolean> stands = standing().on.stands().toCompletableFuture();
+        backend.clock().schedule(REASON_WITHIN, () -> stands.complete(true));
+        stands.whenComplete(
+                (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
+    }
+
+    @Override
+    public void watchOwn() {
+        Place at = place;
+        if (at != null && !at.on.isOver()) {
+            at.line.guard(this);
+        }
+    }
+
+    @Override
+    public CompletionStage<Boolean> end() {
+        backend.late().remove(this);
+        Place at = place;
+        boolean doubtful;
+        long epoch;
+        synchronized (this) {
+            ended = true;
+            doubtful = unanswered > 0;
+            epoch = unansweredEpoch;
+        }
+        if (at == null) {
+            return CompletableFuture.completedFuture(false);
+        }
+        at.line.forget(this);
+        if (at.since == 0 && !doubtful) {
+            leave(at);
+            return CompletableFuture.completedFuture(false);
+        }
+        if (at.on.isOver()) {
+            return sessionGone(at);
+        }
+        CompletionStage<Boolean> removal = doubtful ? withdraw(at, epoch) : release(at);
+        return removal.handle((was, failure) -> {
+                    if (failure == null) {
+                        leave(at);
+                        return CompletableFuture.completedFuture(was);
+                    }
+                    if (EtcdFailure.isLeaseGone(failure)) {
+                        at.on.end("its lease is gone");
+                    }
+                    return at.on.isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
+                })
+                .thenCompose(stage -> stage);
+    }
+
+    private CompletableFuture<Boolean> sessionGone(Place at) {
+        return backend.context()
+                .timed("the end of a session at " + backend.endpoints(), at.on.gone())
+                .thenApply(gone -> {
+                    leave(at);
+                    return false;
+                })
+                .toCompletableFuture();
+    }
+
+    /** One request; a later one of its kind finds nothing, and touches nobody else's key. */
+    private CompletionStage<Boolean> release(Place at) {
+        return backend.calls()
+                .txn(
+                        "release of lock \"" + request.name() + "\"",
+                        new Cmp[] {Requests.isFrom(at.key, at.since)},
+                        new Op[] {Requests.delete(at.key)})
+                .thenApply(TxnResponse::isSucceeded);
+    }
+
+    /**
+     * What may have been executed is undone, and what may yet be is defeated: by a new epoch of the session, unless there has
+     * been one since it was sent.
+     */
+    private CompletionStage<Boolean> withdraw(Place at, long epoch) {
+        ByteSequence session = at.on.sessionKey();
+        Op undo =
+                Op.txn(new Cmp[] {Requests.hasValue(at.key, record)}, new Op[] {Requests.delete(at.key)}, new Op[] {});
+        Op[] then = epoch < at.on.epoch()
+                ? new Op[] {undo, Requests.getWithoutValue(session)}
+                : new Op[] {undo, backend.sessionValue(at.on), Requests.getWithoutValue(session)};
+        return backend.calls()
+                .txn("withdrawal from lock \"" + request.name() + "\"", new Cmp[] {Requests.isThere(session)}, then)
+                .thenCompose(answer -> {
+                    if (!answer.isSucceeded()) {
+                        at.on.end("its key was deleted");
+                        return sessionGone(at);
+                    }
+                    at.on.isInEpoch(
+                            answer.getGetResponses().get(0).getKvs().get(0).getVersion());
+                    return CompletableFuture.completedFuture(
+                            answer.getTxnResponses().get(0).isSucceeded());
+                });
+    }
+
+    private void leave(Place at) {
+        at.line.forget(this);
+        boolean first;
+        synchronized (this) {
+            first = !left;
+            left = true;
+        }
+        if (first) {
+            at.line.leave(at.slot);
+        }
+    }
+
+    @Override
+    public void abandon() {
+        Place at = place;
+        if (at != null) {
+            at.on.end("a key of it could not be deleted for a whole lease");
+        }
+    }
+
+    private String what() {
+        return "acquire of lock \"" + request.name() + "\"";
+    }
+
+    private static CompletionStage<Attempt> done(Attempt attempt) {
+        return CompletableFuture.completedFuture(attempt);
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        Place at = place;
+        return type == EtcdGuard.class && at != null && at.since != 0
+                ? Optional.of(type.cast(new LeaseGuard(at.key, at.since)))
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One watch of the store, until its first failure: jetcd would go on by itself, from the past and without a word, where we
+ * have to look anew.
+ */
+final class KeyWatch implements Watch.Listener {
+    /** Told on the client's threads, in the order of the server; not under any lock of ours. */
+    interface Listener {
+        /** From now on nothing is missed. */
+        void created();
+
+        void changed(WatchResponse events);
+
+        /** It heard its last. Not told after {@link KeyWatch#close}. */
+        void ended(Throwable cause);
+    }
+
+    private final Listener listener;
+
+    @GuardedBy("this")
+    private Watch.@Nullable Watcher watcher;
+
+    @GuardedBy("this")
+    private boolean over;
+
+    private KeyWatch(Listener listener) {
+        this.listener = listener;
+    }
+
+    /** @param option with its range and start; the rest is ours to say */
+    static KeyWatch open(EtcdCalls calls, ByteSequence key, WatchOption.Builder option, Listener listener) {
+        KeyWatch watch = new KeyWatch(listener);
+        Watch.Watcher opened;
+        try {
+            opened = calls.watch(
+                    key, option.withCreateNotify(true).withRequireLeader(true).build(), watch);
+        } catch (RuntimeException e) {
+            watch.onError(e);
+            return watch;
+        }
+        if (!watch.keep(opened)) {
+            opened.close();
+        }
+        return watch;
+    }
+
+    private synchronized boolean keep(Watch.Watcher opened) {
+        watcher = opened;
+        return !over;
+    }
+
+    @Override
+    public void onNext(WatchResponse response) {
+        if (isOver()) {
+            return;
+        }
+        if (response.isCreatedNotify()) {
+            listener.created();
+        } else if (!response.getEvents().isEmpty()) {
+            listener.changed(response);
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        if (end()) {
+            listener.ended(failure);
+        }
+    }
+
+    @Override
+    public void onCompleted() {
+        onError(new IllegalStateException("the watch was ended"));
+    }
+
+    /** Returns at once. Idempotent. */
+    void close() {
+        end();
+    }
+
+    private boolean end() {
+        Watch.Watcher closing;
+        synchronized (this) {
+            if (over) {
+                return false;
+            }
+            over = true;
+            closing = watcher;
+        }
+        if (closing != null) {
+            closing.close();
+        }
+        return true;
+    }
+
+    private synchronized boolean isOver() {
+        return over;
+    }
+}

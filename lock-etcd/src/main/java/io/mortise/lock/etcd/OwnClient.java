@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.MethodDescriptor;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * jetcd as we set it up: every request has a deadline and is sent once, answers come on the thread that read them, and a
+ * server that cannot be reached is an error at once.
+ */
+final class OwnClient {
+    /** gRPC takes no less; the server allows one each 5 s. */
+    private static final Duration PING_AFTER = Duration.ofSeconds(10);
+
+    private static final Duration PING_TIMEOUT = Duration.ofSeconds(5);
+
+    private OwnClient() {}
+
+    static Client build(EtcdOptions options, Duration connectTimeout, Duration requestTimeout) {
+        ClientBuilder builder = Client.builder()
+                .endpoints(options.endpointList().stream()
+                        .map(endpoint -> URI.create("http://" + endpoint)) // the scheme means nothing here
+                        .toList())
+                .executorService(MoreExecutors.newDirectExecutorService())
+                .waitForReady(false)
+                .retryMaxAttempts(0)
+                .connectTimeout(connectTimeout)
+                .keepaliveTime(PING_AFTER)
+                .keepaliveTimeout(PING_TIMEOUT)
+                .keepaliveWithoutCalls(false) // the server takes pings without calls for an attack
+                .interceptors(options.interceptors())
+                .interceptor(new Direct(requestTimeout));
+        options.tls().ifPresent(builder::sslContext);
+        options.credentials().ifPresent(who -> builder.user(bytes(who.user())).password(bytes(who.password())));
+        return builder.build();
+    }
+
+    private static ByteSequence bytes(String text) {
+        return ByteSequence.from(text, StandardCharsets.UTF_8);
+    }
+
+    /** No hop to another thread, and a deadline for all but watches: what nobody waits for any more is not sent later. */
+    private record Direct(Duration requestTimeout) implements ClientInterceptor {
+        private static final String WATCH = "etcdserverpb.Watch";
+
+        @Override
+        public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+            CallOptions direct = options.withExecutor(MoreExecutors.directExecutor());
+            return next.newCall(
+                    method,
+                    WATCH.equals(method.getServiceName())
+                            ? direct
+                            : direct.withDeadlineAfter(requestTimeout.toNanos(), TimeUnit.NANOSECONDS));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** A lock's queue in the store, as far as is known here: one look at it, and the changes since. Not thread-safe. */
+final class QueueView {
+    /**
+     * A key under the lock's name.
+     *
+     * @param since the revision that created it, which is its place in line
+     */
+    record Contender(ByteSequence key, long since) {}
+
+    private final Map<ByteSequence, Contender> byKey = new HashMap<>();
+    private final TreeSet<Contender> line = new TreeSet<>(Comparator.comparingLong(Contender::since)
+            .thenComparing(one -> one.key().toString()));
+    private long looked;
+    private long seen;
+
+    /** What one look found, at that revision. */
+    void reset(long revision, Iterable<Contender> found) {
+        byKey.clear();
+        line.clear();
+        looked = revision;
+        seen = revision;
+        found.forEach(this::add);
+    }
+
+    /** A key was written. What the last look has seen already does not count. */
+    void put(ByteSequence key, long since, long revision) {
+        if (revision > looked) {
+            seen = Math.max(seen, revision);
+            remove(key);
+            add(new Contender(key, since));
+        }
+    }
+
+    void deleted(ByteSequence key, long revision) {
+        if (revision > looked) {
+            seen = Math.max(seen, revision);
+            remove(key);
+        }
+    }
+
+    private void add(Contender one) {
+        byKey.put(one.key(), one);
+        line.add(one);
+    }
+
+    private void remove(ByteSequence key) {
+        Contender known = byKey.remove(key);
+        if (known != null) {
+            line.remove(known);
+        }
+    }
+
+    /** Whoever holds the lock. */
+    Optional<Contender> head() {
+        return line.isEmpty() ? Optional.empty() : Optional.of(line.first());
+    }
+
+    /** Whether it stood in line once, and does not any more; false while it may be yet to come. */
+    boolean misses(Contender one) {
+        return one.since() <= seen && !one.equals(byKey.get(one.key()));
+    }
+}

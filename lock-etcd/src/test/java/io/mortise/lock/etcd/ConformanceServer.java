@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.Faults;
+import io.mortise.lock.testkit.servers.BareEtcd;
+import io.mortise.lock.testkit.servers.EtcdEntry;
+import io.mortise.lock.testkit.servers.EtcdServerOptions;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.TestServers;
+import java.net.URI;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server of a conformance test, which keeps its data over a restart. Each test has a namespace of its own, and each client
+ * reaches the server over a line of its own. With a server from outside, which must be on this machine, what needs a hand on
+ * the server is not verified.
+ */
+final class ConformanceServer implements AutoCloseable {
+    private final @Nullable EtcdTestServer own; // null: the server is one from outside
+    private final String host;
+    private final int port;
+
+    private ConformanceServer(@Nullable EtcdTestServer own, URI url) {
+        this.own = own;
+        this.host = url.getHost();
+        this.port = url.getPort();
+    }
+
+    static ConformanceServer start() {
+        Optional<String> given = TestServers.given("etcd");
+        if (given.isPresent()) {
+            return new ConformanceServer(null, URI.create(given.get()));
+        }
+        EtcdTestServer started =
+                EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
+        return new ConformanceServer(started, URI.create(started.url()));
+    }
+
+    /** A namespace that nobody has used yet. */
+    BackendUnderTest namespace() {
+        return new OneNamespace("conformance-" + UUID.randomUUID() + "/");
+    }
+
+    private EtcdTestServer server() {
+        if (own == null) {
+            throw new UnsupportedOperationException("the server is not ours");
+        }
+        return own;
+    }
+
+    @Override
+    public void close() {
+        if (own != null) {
+            own.close();
+        }
+    }
+
+    private final class OneNamespace implements BackendUnderTest, Faults {
+        private final String namespace;
+        private final List<TcpProxy> proxies = new CopyOnWriteArrayList<>();
+        private final Map<LockClient, TcpProxy> lines = new ConcurrentHashMap<>();
+        private final Map<LockClient, Long> leases = new ConcurrentHashMap<>();
+        private volatile boolean stopped;
+
+        OneNamespace(String namespace) {
+            this.namespace = namespace;
+        }
+
+        @Override
+        public LockClient open(ClientOptions options) {
+            TcpProxy line = TcpProxy.to(host, port);
+            proxies.add(line);
+            List<Long> before = stopped ? List.of() : bare().leases();
+            LockClient client = EtcdLocks.connect(
+                    EtcdOptions.connectTo(List.of("127.0.0.1:" + line.port()))
+                            .namespace(namespace)
+                            .leaseDuration(lease()),
+                    options);
+            lines.put(client, line);
+            bare().leases().stream()
+                    .filter(lease -> !before.contains(lease))
+                    .findFirst()
+                    .ifPresent(lease -> leases.put(client, lease));
+            return client;
+        }
+
+        private BareEtcd bare() {
+            return BareEtcd.connect(port);
+        }
+
+        @Override
+        public Optional<String> url() {
+            return Optional.of(
+                    "etcd://" + host + ":" + port + "?namespace=" + namespace + "&lease=" + lease().toSeconds() + "s");
+        }
+
+        /** A renewal is a keepalive, which jetcd writes twice, and one read. */
+        @Override
+        public OptionalLong requests() {
+            Map<String, Long> counts = bare().requests();
+            return OptionalLong.of(counts.getOrDefault("Txn", 0L)
+                    + counts.getOrDefault("Range", 0L)
+                    - counts.getOrDefault("LeaseKeepAlive", 0L) / 2);
+        }
+
+        @Override
+        public Faults faults() {
+            return this;
+        }
+
+        @Override
+        public Line line(LockClient client) {
+            return Objects.requireNonNull(lines.get(client));
+        }
+
+        /** Its time is over as far as the server is concerned. */
+        @Override
+        public void expireSession(LockClient client) {
+            bare().revokeLease(Objects.requireNonNull(leases.get(client), "which lease"));
+        }
+
+        @Override
+        public void deleteGrant(String lockName) {
+            BareEtcd etcd = bare();
+            etcd.list(new EtcdKeys(namespace).contenders(new LockName(lockName))).stream()
+                    .min(Comparator.comparingLong(EtcdEntry::createRevision))
+                    .ifPresent(holder -> etcd.delete(holder.key()));
+        }
+
+        @Override
+        public void stopServer() {
+            server().stop();
+            stopped = true;
+        }
+
+        @Override
+        public void startServer() {
+            server().restart();
+            stopped = false;
+        }
+
+        /** gRPC keeps threads for the whole JVM, and ends them a second after the last client. */
+        @Override
+        public boolean isServerThread(Thread thread) {
+            String name = thread.getName();
+            return name.startsWith("mortise-proxy-") || (!name.startsWith("jetcd-") && !name.startsWith("mortise"));
+        }
+
+        @Override
+        public void close() {
+            proxies.forEach(TcpProxy::close);
+        }
+    }
+}

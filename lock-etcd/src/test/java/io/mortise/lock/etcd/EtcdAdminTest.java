@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The operator's view. */
+class EtcdAdminTest {
+    private static EtcdTestServer server;
+
+    private OneNamespace namespace;
+    private LockClient client;
+    private LockAdmin admin;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        namespace = OneNamespace.on(server);
+        client = namespace.client();
+        admin = client.admin().orElseThrow();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private static <T> T get(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void S18_pagesShowEachHeldLockOnceInOrder() throws Exception {
+        List<Lease> held = new ArrayList<>();
+        for (String name : List.of("p/1", "p/2", "p/3", "p/4", "p/5", "q")) {
+            held.add(client.named(name).acquire());
+        }
+        CompletableFuture<Lease> waiting = client.named("p/2").acquireAsync();
+        namespace.bare().put(namespace.name() + "somebody else's", "");
+        namespace.bare().put(namespace.name() + "%session/of nobody", "");
+        Await.until(
+                "it waits", Duration.ofSeconds(10), () -> namespace.line("p/2").size() == 2);
+        List<String> shown = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            LockAdmin.Page page = get(admin.list("p/", 2, cursor));
+            assertThat(page.locks()).hasSizeLessThanOrEqualTo(2);
+            page.locks().stream().map(LockStatus::name).forEach(shown::add);
+            cursor = page.next();
+        } while (cursor.isPresent());
+        assertThat(shown).containsExactly("p/1", "p/2", "p/3", "p/4", "p/5");
+        assertThat(get(admin.list("", 100, Optional.empty())).locks()).hasSize(6);
+        waiting.cancel(true);
+        held.forEach(Lease::close);
+    }
+
+    @Test
+    void S05_onlyTheHolderThatWasSeenIsReleased() throws Exception {
+        Lease first = client.named("x").acquire();
+        LockHolder seen = get(admin.status("x")).holders().get(0);
+        assertThat(seen.token()).hasValue(first.fencingToken());
+        assertThat(seen.owner()).hasValue(first.ownerId());
+        first.close();
+        try (Lease second = client.named("x").acquire()) {
+            assertThat(get(admin.forceRelease("x", seen))).isFalse();
+            assertThat(second.isHeld()).isTrue();
+            LockHolder now = get(admin.status("x")).holders().get(0);
+            assertThat(get(admin.forceRelease("x", now))).isTrue();
+            assertThat(second.lost().toCompletableFuture().get(5, TimeUnit.SECONDS))
+                    .isNotNull();
+        }
+        assertThat(get(admin.status("x")).holders()).isEmpty();
+    }
+
+    @Test
+    void aHealthyStoreHasNoFindings() throws Exception {
+        assertThat(get(admin.diagnose())).isEmpty();
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.Status;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+/** S08: requests that are executed later than anybody thought. */
+class EtcdAmbiguityTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static EtcdTestServer server;
+
+    private final Wire wire = new Wire();
+    private OneNamespace namespace;
+    private LockClient client;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        namespace = OneNamespace.on(server);
+        client = namespace.client(wire);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private long epoch() {
+        return namespace.sessions().get(0).version();
+    }
+
+    private static void arrive(CompletableFuture<Wire.Late> late) throws Exception {
+        Status executed = late.get(5, TimeUnit.SECONDS).arrives().get(5, TimeUnit.SECONDS);
+        assertThat(executed.isOk()).as("%s", executed).isTrue();
+    }
+
+    @RepeatedTest(3)
+    void S08_anAcquireThatArrivesAfterItsWithdrawalMakesNoKey() throws Exception {
+        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+        assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
+        Await.until("it is withdrawn", SOON, () -> epoch() == 2);
+        arrive(late);
+        assertThat(namespace.keys()).isEmpty();
+        client.named("x").tryAcquire().orElseThrow().close();
+    }
+
+    /** The second request of the same attempt was granted; the first one must not grant it again after the release. */
+    @Test
+    void S08_anAcquireThatArrivesAfterItsOwnReleaseMakesNoKey() throws Exception {
+        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+        Lease lease = client.named("x").acquire();
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        arrive(late);
+        assertThat(namespace.keys()).isEmpty();
+        assertThat(epoch()).isEqualTo(2);
+        client.named("x").tryAcquire().orElseThrow().close();
+    }
+
+    /** While the same attempt holds it, its first request finds the key and changes nothing. */
+    @Test
+    void S05_S08_anAcquireThatArrivesWhileItsOwnGrantStandsChangesNothing() throws Exception {
+        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+        Lease lease = client.named("x").acquire();
+        arrive(late);
+        assertThat(namespace.line("x"))
+                .singleElement()
+                .satisfies(key -> assertThat(key.createRevision()).isEqualTo(lease.fencingToken()));
+        assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(namespace.keys()).isEmpty();
+    }
+
+    /** The key of that slot is another's by then. */
+    @Test
+    void S05_aReleaseThatArrivesLateDoesNotTouchTheNextGrant() throws Exception {
+        Lease lease = client.named("x").acquire();
+        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+        assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
+        try (Lease next = client.named("x").acquire()) {
+            arrive(late);
+            assertThat(namespace.line("x"))
+                    .singleElement()
+                    .satisfies(key -> assertThat(key.createRevision()).isEqualTo(next.fencingToken()));
+        }
+    }
+
+    @Test
+    void S17_manyWithdrawalsLeaveNothing() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            wire.delayNext("Txn");
+            assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
+            client.named("x").acquire().close();
+        }
+        assertThat(namespace.keys()).isEmpty();
+        assertThat(namespace.sessions()).hasSize(1);
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdTestCluster;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Three members, of which one fails. */
+class EtcdClusterTest {
+    private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+    private EtcdTestCluster cluster;
+
+    @BeforeEach
+    void start() {
+        cluster = EtcdTestCluster.start();
+    }
+
+    @AfterEach
+    void stop() {
+        cluster.close();
+    }
+
+    private LockClient client(Duration lease) {
+        return Locks.connect(cluster.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT);
+    }
+
+    /** Each request goes to another member: those to the frozen one are lost, and there are enough others. */
+    @Test
+    void S07_aFollowerThatIsFrozenIsNoLoss() throws Exception {
+        Duration lease = Duration.ofSeconds(6);
+        try (LockClient client = client(lease)) {
+            Lease held = client.named("x").acquire();
+            EtcdTestServer follower = cluster.followers().get(0);
+            follower.pause();
+            assertThat(Await.holdsWithin(lease.multipliedBy(2), () -> !held.isHeld()))
+                    .as("lost")
+                    .isFalse();
+            follower.resume();
+            held.close();
+        }
+    }
+
+    @Test
+    void S01_S03_S08_aCrowdGoesOnOverANewLeader() throws Exception {
+        ExecutorService threads = Executors.newCachedThreadPool();
+        AtomicBoolean enough = new AtomicBoolean();
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger cycles = new AtomicInteger();
+        AtomicLong highest = new AtomicLong();
+        List<LockClient> clients = new ArrayList<>();
+        List<Future<?>> workers = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3; i++) {
+                LockClient client = client(Duration.ofSeconds(10));
+                clients.add(client);
+                workers.add(threads.submit(() -> {
+                    while (!enough.get()) {
+                        client.named("x").tryAcquire(Duration.ofSeconds(20)).ifPresent(lease -> {
+                            assertThat(inside.incrementAndGet()).as("inside").isEqualTo(1);
+                            assertThat(highest.getAndSet(lease.fencingToken())).isLessThan(lease.fencingToken());
+                            inside.decrementAndGet();
+                            cycles.incrementAndGet();
+                            lease.release();
+                        });
+                    }
+                    return null;
+                }));
+            }
+            Await.until("they take turns", Duration.ofSeconds(20), () -> cycles.get() > 50);
+            cluster.failOver();
+            int before = cycles.get();
+            Await.until("they go on", Duration.ofSeconds(30), () -> cycles.get() > before + 50);
+            enough.set(true);
+            for (Future<?> worker : workers) {
+                worker.get(30, TimeUnit.SECONDS);
+            }
+            try (LockClient after = client(Duration.ofSeconds(10))) {
+                assertThat(after.named("x").tryAcquire(Duration.ofSeconds(5))).hasValueSatisfying(Lease::close);
+            }
+        } finally {
+            enough.set(true);
+            clients.forEach(LockClient::close);
+            threads.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.options.GetOption;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdServerOptions;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Ways in and out: TLS, users, borrowed clients, and servers that are not there. */
+class EtcdConnectTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final ClientOptions IMPATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMillis(600));
+    private static EtcdTestServer open;
+    private static EtcdTestServer guarded;
+
+    @BeforeAll
+    static void startServers() {
+        open = EtcdTestServer.start(EtcdServerOptions.defaults().withClientCertificates());
+        guarded = EtcdTestServer.start(EtcdServerOptions.defaults().withRootPassword("not to be printed"));
+        guarded.addUser("lena", "lenas secret", "mortise/");
+    }
+
+    @AfterAll
+    static void stopServers() {
+        guarded.close();
+        open.close();
+    }
+
+    private static void works(LockClient client) throws Exception {
+        try (client;
+                Lease lease = client.named("x").acquire()) {
+            assertThat(client.named("x").tryAcquire()).isEmpty();
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    private String guarded(String user) {
+        return "etcd://" + user + "@127.0.0.1:" + guarded.port();
+    }
+
+    @Test
+    void byTlsWithACertificateOfOurOwn() throws Exception {
+        works(Locks.connect(open.tlsUrl() + "?ca=" + open.certificate() + "&cert=" + open.clientCertificate() + "&key="
+                + open.clientKey()));
+    }
+
+    @Test
+    void S15_aCertificateThatIsNotTrustedIsRefusedAtOnce() {
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> Locks.connect(open.tlsUrl()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("TLS");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    }
+
+    @Test
+    void S19_byAUserThatMayUseItsNamespaceAlone() throws Exception {
+        works(Locks.connect(guarded("lena:lenas%20secret")));
+        assertThatThrownBy(() -> Locks.connect(guarded("lena:lenas%20secret") + "?namespace=theirs/"))
+                .isInstanceOf(BackendRefusedException.class);
+    }
+
+    @Test
+    void S15_S19_wrongCredentialsAreRefusedAtOnceAndNotPrinted() {
+        assertThatThrownBy(() -> Locks.connect(guarded("lena:wr0ng")))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("127.0.0.1:" + guarded.port())
+                .hasMessageNotContaining("wr0ng");
+        assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + guarded.port()))
+                .isInstanceOf(BackendRefusedException.class);
+    }
+
+    @Test
+    void S15_nobodyThereIsSaidAfterTheConnectTimeout() throws Exception {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            port = socket.getLocalPort();
+        }
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + port, IMPATIENT))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("127.0.0.1:" + port);
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .isBetween(Duration.ofMillis(500), Duration.ofSeconds(30));
+    }
+
+    @Test
+    void S15_aServerThatDoesNotAnswerIsSaidAfterTheConnectTimeout() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0)) {
+            assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + silent.getLocalPort(), IMPATIENT))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("127.0.0.1:" + silent.getLocalPort());
+        }
+    }
+
+    /** Its own namespace comes before Mortise's. */
+    @Test
+    void aBorrowedClientIsUsedAndLeftOpen() throws Exception {
+        try (Client borrowed = Client.builder()
+                .endpoints(open.endpoint())
+                .namespace(EtcdKeys.bytes("ours/"))
+                .build()) {
+            LockClient client = EtcdLocks.connect(EtcdOptions.using(borrowed));
+            try (Lease lease = client.named("x").acquire();
+                    LockClient other = Locks.connect(open.url() + "?namespace=ours/mortise/")) {
+                assertThat(other.named("x").tryAcquire()).isEmpty();
+                assertThat(lease.isHeld()).isTrue();
+            }
+            client.close();
+            assertThat(borrowed.getKVClient()
+                            .get(
+                                    EtcdKeys.bytes("mortise/"),
+                                    GetOption.builder().isPrefix(true).build())
+                            .get(5, TimeUnit.SECONDS)
+                            .getKvs())
+                    .isEmpty();
+        }
+    }
+
+    /** gRPC's own threads serve all channels of the JVM, and end by themselves. */
+    @Test
+    void S16_noThreadsOfAClientAreLeft() throws Exception {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        works(Locks.connect(open.url()));
+        Await.until(
+                "its threads end",
+                SOON,
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> !before.contains(thread))
+                        .map(Thread::getName)
+                        .noneMatch(name ->
+                                name.startsWith("mortise") || name.startsWith("jetcd") || name.startsWith("grpc")));
+    }
+
+    /** After an outage that is longer than gRPC's own patience. */
+    @Test
+    void S15_aServerThatComesBackIsFoundSoon() throws Exception {
+        try (EtcdTestServer server =
+                        EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
+                LockClient client = Locks.connect(server.url() + "?lease=2s")) {
+            server.stop();
+            assertThat(Await.holdsWithin(Duration.ofSeconds(8), () -> false)).isFalse();
+            server.restart();
+            long back = System.nanoTime();
+            client.named("x").tryAcquire(Duration.ofSeconds(20)).orElseThrow().close();
+            assertThat(Duration.ofNanos(System.nanoTime() - back)).isLessThan(Duration.ofSeconds(5));
+        }
+    }
+}

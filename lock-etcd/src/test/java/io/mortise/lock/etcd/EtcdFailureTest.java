@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.common.exception.ErrorCode;
+import io.etcd.jetcd.common.exception.EtcdExceptionFactory;
+import io.grpc.Status;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLHandshakeException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class EtcdFailureTest {
+    private static LockException of(Throwable failure) {
+        return EtcdFailure.of(failure, "acquire of lock \"x\"", "etcd://h:1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "PERMISSION_DENIED, etcdserver: permission denied",
+        "INVALID_ARGUMENT, 'etcdserver: authentication failed, invalid user ID or password'",
+        "FAILED_PRECONDITION, etcdserver: authentication is not enabled",
+        "UNIMPLEMENTED, unknown service",
+    })
+    void whatNeverWillWorkIsRefused(Status.Code code, String text) {
+        assertThat(of(code.toStatus().withDescription(text).asRuntimeException()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("acquire of lock \"x\"")
+                .hasMessageContaining("etcd://h:1")
+                .hasMessageContaining(text);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "UNAVAILABLE, etcdserver: no leader",
+        "DEADLINE_EXCEEDED, context deadline exceeded",
+        "RESOURCE_EXHAUSTED, etcdserver: mvcc: database space exceeded",
+        "UNKNOWN, something",
+        "CANCELLED, something",
+        "UNAUTHENTICATED, etcdserver: invalid auth token",
+        "INVALID_ARGUMENT, etcdserver: revision of auth store is old",
+    })
+    void whatMayHaveWorkedOrMayWorkLaterIsUnknown(Status.Code code, String text) {
+        assertThat(of(new CompletionException(
+                        code.toStatus().withDescription(text).asRuntimeException())))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining(text);
+    }
+
+    /** jetcd wraps it in one of its own that says no more than that getting a token failed. */
+    @Test
+    void theReasonForWhichThereIsNoTokenCounts() {
+        Throwable wrong = Status.INVALID_ARGUMENT
+                .withDescription("etcdserver: authentication failed")
+                .asRuntimeException();
+        Throwable silent = Status.UNAVAILABLE.withDescription("io exception").asRuntimeException();
+        assertThat(of(Status.UNAUTHENTICATED.withCause(wrong).asRuntimeException()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("authentication failed");
+        assertThat(of(Status.UNAUTHENTICATED.withCause(silent).asRuntimeException()))
+                .isInstanceOf(BackendUnavailableException.class);
+    }
+
+    @Test
+    void aBrokenHandshakeIsRefused() {
+        Throwable handshake = new SSLHandshakeException("PKIX path building failed");
+        assertThat(of(Status.UNAVAILABLE
+                        .withDescription("io exception")
+                        .withCause(handshake)
+                        .asRuntimeException()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("PKIX");
+    }
+
+    @Test
+    void ownFailuresPassThrough() {
+        LockException known = new BackendUnavailableException("no answer in 5000 ms");
+        assertThat(of(new CompletionException(known))).isSameAs(known);
+    }
+
+    @Test
+    void aLeaseThatIsGoneIsKnownFromBothOfItsForms() {
+        Throwable grpc = Status.NOT_FOUND
+                .withDescription("etcdserver: requested lease not found")
+                .asRuntimeException();
+        Throwable jetcd =
+                EtcdExceptionFactory.newEtcdException(ErrorCode.NOT_FOUND, "etcdserver: requested lease not found");
+        assertThat(EtcdFailure.isLeaseGone(of(grpc))).isTrue();
+        assertThat(EtcdFailure.isLeaseGone(of(jetcd))).isTrue();
+        assertThat(EtcdFailure.isLeaseGone(of(Status.UNAVAILABLE.asRuntimeException())))
+                .isFalse();
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class EtcdOptionsTest {
+    private final EtcdOptions options = EtcdOptions.connectTo(List.of("h:2379"));
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "h", "h:", "h:0", "h:65536", "h:x", ":1", "http://h:1", "h:1/x", "h:1,i:2", "::1:2379"})
+    void S14_badEndpoints(String endpoint) {
+        assertThatThrownBy(() -> EtcdOptions.connectTo(List.of("good:1", endpoint)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"" + endpoint + "\"")
+                .hasMessageContaining("1 to 65535");
+    }
+
+    @Test
+    void S14_noEndpoint() {
+        assertThatThrownBy(() -> EtcdOptions.connectTo(List.of())).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {" ", "a b", "a%", "ä", "a\n"})
+    void S14_badNamespaces(String namespace) {
+        assertThatThrownBy(() -> options.namespace(namespace))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at most 256");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0S", "PT0.999S", "PT1H0.001S", "-PT5S"})
+    void S14_badLeases(String lease) {
+        assertThatThrownBy(() -> options.leaseDuration(Duration.parse(lease)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(Duration.parse(lease).toString())
+                .hasMessageContaining("PT1S")
+                .hasMessageContaining("PT1H");
+    }
+
+    @Test
+    void S14_emptyCredentials() {
+        assertThatThrownBy(() -> options.credentials("", "x")).hasMessageContaining("user");
+        assertThatThrownBy(() -> options.credentials("x", "")).hasMessageContaining("password");
+    }
+
+    @Test
+    void S19_passwordsAreNotPrinted() {
+        EtcdOptions all = EtcdOptions.connectTo(List.of("h1:1", "[::1]:2"))
+                .namespace("")
+                .leaseDuration(Duration.ofSeconds(3))
+                .credentials("lena", "pssst");
+        assertThat(all).hasToString("etcd://h1:1,[::1]:2 namespace \"\"");
+        assertThat(options.credentials()).as("the copy alone has them").isEmpty();
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** How many requests go over the wire, counted in the client. */
+class EtcdWireTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static EtcdTestServer server;
+
+    private final Wire wire = new Wire();
+    private OneNamespace namespace;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void newNamespace() {
+        namespace = OneNamespace.on(server);
+    }
+
+    @Test
+    void uncontendedCycleIsTwoTransactionsAndNoWatch() throws Exception {
+        try (LockClient client = namespace.client(wire)) {
+            client.named("x").acquire().close();
+            Await.until("the session is watched", SOON, () -> wire.counts().containsKey("Watch"));
+            wire.reset();
+            client.named("x").acquire().close();
+            client.named("x").tryAcquire().orElseThrow().close();
+            assertThat(wire.counts()).isEqualTo(Map.of("Txn", 4));
+        }
+    }
+
+    @Test
+    void S07_aLeaseThatIsHeldForAWhileIsWatchedByOneStreamAndOneLook() throws Exception {
+        try (LockClient client = namespace.client(wire)) {
+            Await.until("the session is watched", SOON, () -> wire.counts().containsKey("Watch"));
+            wire.reset();
+            Lease lease = client.named("x").acquire();
+            Map<String, Integer> armed = Map.of("Txn", 1, "Watch", 1, "Range", 1);
+            Await.until("it is watched", SOON, () -> wire.counts().equals(armed));
+            lease.close();
+        }
+    }
+
+    @Test
+    void S09_aFailedTryIsOneRequestAndOneThatTakesItsKeyAway() throws Exception {
+        try (LockClient client = namespace.client(wire);
+                LockClient other = namespace.client();
+                Lease held = other.named("x").acquire()) {
+            wire.reset();
+            assertThat(client.named("x").tryAcquire()).isEmpty();
+            Await.until("the key is gone", SOON, () -> namespace.line("x").size() == 1);
+            assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2));
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    /** The first waiter of a client pays for the watch: its stream, and one look at the queue. */
+    @Test
+    void S11_aHandOffIsTheReleaseAndOneRequestOfTheWokenOne() throws Exception {
+        try (LockClient client = namespace.client(wire);
+                LockClient holder = namespace.client()) {
+            Lease held = holder.named("x").acquire();
+            List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                waiting.add(client.named("x").acquireAsync());
+            }
+            Await.until("they stand in line", SOON, () -> namespace.line("x").size() == 11);
+            Await.until("a watch stands", SOON, () -> wire.counts().containsKey("Range"));
+            wire.reset();
+            held.close();
+            while (!waiting.isEmpty()) {
+                CompletableFuture<?> next = CompletableFuture.anyOf(waiting.toArray(CompletableFuture[]::new));
+                Lease lease = (Lease) next.get(5, TimeUnit.SECONDS);
+                waiting.removeIf(CompletableFuture::isDone);
+                lease.close();
+            }
+            assertThat(wire.counts()).isEqualTo(Map.of("Txn", 20));
+        }
+    }
+
+    @Test
+    void aThousandHeldLocksAreOneLeaseAndTwoRequestsARenewal() throws Exception {
+        EtcdOptions quick =
+                namespace.options().leaseDuration(Duration.ofSeconds(4)).interceptors(List.of(wire));
+        try (LockClient client = EtcdLocks.connect(quick)) {
+            List<Lease> held = new ArrayList<>();
+            for (int i = 0; i < 1_000; i++) {
+                held.add(client.named("x" + i).acquire());
+            }
+            assertThat(namespace.sessions()).hasSize(1);
+            assertThat(namespace.keys())
+                    .hasSize(1_000)
+                    .allMatch(key -> key.lease() == namespace.sessions().get(0).lease());
+            Await.until("all are watched", SOON, () -> wire.counts().getOrDefault("Range", 0) >= 1_000);
+            wire.reset();
+            Await.until("it was renewed", SOON, () -> wire.counts().getOrDefault("Range", 0) >= 3);
+            assertThat(wire.counts()).containsOnlyKeys("LeaseKeepAlive", "Range");
+            assertThat(wire.counts().get("LeaseKeepAlive")).isBetween(3, 4);
+            assertThat(held).allMatch(Lease::isHeld);
+        }
+    }
+
+    @Test
+    void S10_S17_nothingIsLeftHereOrThere() throws Exception {
+        try (LockClient client = namespace.client(wire);
+                LockClient other = namespace.client()) {
+            try (Lease held = other.named("x").acquire()) {
+                for (int i = 0; i < 20; i++) {
+                    CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+                    Await.until(
+                            "it stands in line", SOON, () -> namespace.line("x").size() == 2);
+                    waiting.cancel(true);
+                    Await.until(
+                            "its key is gone",
+                            Duration.ofSeconds(1),
+                            () -> namespace.line("x").size() == 1);
+                }
+                assertThat(held.isHeld()).isTrue();
+            }
+            assertThat(namespace.keys()).isEmpty();
+        }
+        assertThat(namespace.bare().list(namespace.name())).isEmpty();
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** With {@code etcdctl lock}, and so with Go's {@code concurrency.Mutex}, which it is made of. */
+class EtcdctlTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static EtcdTestServer server;
+
+    private final List<Process> processes = new ArrayList<>();
+    private OneNamespace namespace;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void newNamespace() {
+        namespace = OneNamespace.on(server);
+    }
+
+    @AfterEach
+    void endProcesses() {
+        processes.forEach(Process::destroyForcibly);
+    }
+
+    /** Holds until it is told to end. */
+    private Process etcdctl(String lock) throws IOException {
+        ProcessBuilder builder =
+                new ProcessBuilder("etcdctl", "--endpoints", server.endpoint(), "lock", namespace.name() + lock);
+        builder.environment().put("ETCDCTL_API", "3");
+        Process started = builder.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        processes.add(started);
+        return started;
+    }
+
+    private static void end(Process etcdctl) throws Exception {
+        etcdctl.destroy();
+        if (!etcdctl.waitFor(5, TimeUnit.SECONDS)) {
+            etcdctl.destroyForcibly();
+        }
+    }
+
+    private void awaitLine(String lock, int length) {
+        Await.until(length + " stand in line", SOON, () -> namespace.line(lock).size() == length);
+    }
+
+    @Test
+    void S01_S11_itExcludesUsAndItsReleaseWakesUs() throws Exception {
+        try (LockClient client = namespace.client()) {
+            Process etcdctl = etcdctl("x");
+            awaitLine("x", 1);
+            assertThat(client.named("x").tryAcquire()).isEmpty();
+            CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+            awaitLine("x", 2);
+            assertThat(waiting).isNotDone();
+            long start = System.nanoTime();
+            end(etcdctl);
+            waiting.get(5, TimeUnit.SECONDS).close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+        }
+    }
+
+    @Test
+    void S01_S11_weExcludeItAndOurReleaseWakesIt() throws Exception {
+        try (LockClient client = namespace.client()) {
+            Lease held = client.named("x").acquire();
+            long ours = held.fencingToken();
+            Process etcdctl = etcdctl("x");
+            awaitLine("x", 2);
+            assertThat(namespace.line("x").get(0).createRevision()).isEqualTo(ours);
+            held.close();
+            CompletableFuture<Lease> next = client.named("x").acquireAsync();
+            awaitLine("x", 2);
+            assertThat(namespace.line("x").get(0).value()).as("etcdctl's").isEmpty();
+            assertThat(next).isNotDone();
+            end(etcdctl);
+            next.get(5, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void S18_itIsShownAsForeign() throws Exception {
+        try (LockClient client = namespace.client()) {
+            Process etcdctl = etcdctl("x");
+            awaitLine("x", 1);
+            LockStatus status = client.admin()
+                    .orElseThrow()
+                    .status("x")
+                    .toCompletableFuture()
+                    .get(5, TimeUnit.SECONDS);
+            assertThat(status.holders()).singleElement().satisfies(holder -> {
+                assertThat(holder.foreign()).isTrue();
+                assertThat(holder.token()).hasValue(namespace.line("x").get(0).createRevision());
+            });
+            end(etcdctl);
+        }
+    }
+
+    /** A slash in a name makes no hierarchy, as it does for etcdctl. */
+    @Test
+    void S13_aLockDoesNotWaitForThoseWhoseNamesBeginWithItsOwn() throws Exception {
+        try (LockClient client = namespace.client();
+                Lease below = client.named("inventory/42").acquire()) {
+            assertThat(client.named("inventory").tryAcquire()).hasValueSatisfying(Lease::close);
+            assertThat(below.isHeld()).isTrue();
+            assertThat(namespace.line("inventory/42").get(0).key()).startsWith(namespace.name() + "inventory%2F42/");
+        }
+    }
+}
