@@ -73,7 +73,7 @@ class SmokeTest {
 
     @Test
     void everyScenarioRanOnEveryBackendThatCan() {
-        assertThat(reports.stream().map(Report.OfBackend::name)).containsExactly("memory", "zookeeper", "redis");
+        assertThat(reports.stream().map(Report.OfBackend::name)).containsExactly("memory", "zookeeper", "redis", "etcd");
         assertThat(scenarios(reports.get(0)))
                 .containsExactly("one-thread", "sixteen-locks", "contended", "crowd", "held");
         assertThat(scenarios(reports.get(1)))

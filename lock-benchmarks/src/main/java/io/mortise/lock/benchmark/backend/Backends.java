@@ -21,6 +21,7 @@ public final class Backends {
         return List.of(
                 new Startable(MemoryBackend.NAME, MemoryBackend::new),
                 new Startable(ZooKeeperBackend.NAME, ZooKeeperBackend::new),
-                new Startable(RedisBackend.NAME, RedisBackend::new));
+                new Startable(RedisBackend.NAME, RedisBackend::new),
+                new Startable(EtcdBackend.NAME, EtcdBackend::new));
     }
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KV;
+import io.etcd.jetcd.kv.DeleteResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.PutOption;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The least that locks: a transaction that puts a key of one lease if it is not there, and a delete. It renews nothing and
+ * recovers from nothing; who finds the lock taken tries again a millisecond later.
+ */
+final class RawJetcd implements Contender {
+    static final String NAME = "raw";
+
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    /** It renews nothing: ten minutes is more than any run of a scenario takes. */
+    private static final long LEASE_SECONDS = 600;
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "jetcd " + Versions.of("io.etcd", "jetcd-core")
+                + ": a Txn that puts if absent, a delete; tries again every millisecond";
+    }
+
+    @Override
+    public boolean polls() {
+        return true;
+    }
+
+    @Override
+    public Session open(String endpoint) throws Exception {
+        Client client = EtcdBackend.connect(endpoint);
+        KV requests = client.getKVClient();
+        long lease = client.getLeaseClient().grant(LEASE_SECONDS).get().getID();
+        PutOption withLease = PutOption.builder().withLeaseId(lease).build();
+        return new Session() {
+            @Override
+            public Held acquire(String lock) throws Exception {
+                ByteSequence key = EtcdBackend.bytes("raw/" + lock);
+                Cmp isAbsent = new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
+                Op put = Op.put(key, EtcdBackend.VALUE, withLease);
+                while (!requests.txn().If(isAbsent).Then(put).commit().get().isSucceeded()) {
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+                return new Key(requests, key);
+            }
+
+            @Override
+            public void close() {
+                client.close();
+            }
+        };
+    }
+
+    private record Key(KV requests, ByteSequence key) implements Held {
+        @Override
+        public OptionalLong token() {
+            return OptionalLong.empty();
+        }
+
+        @Override
+        public void release() throws Exception {
+            if (requests.delete(key).get().getDeleted() != 1) {
+                throw new IllegalStateException("the lease on " + key + " was over");
+            }
+        }
+
+        @Override
+        public void releaseAsync() {
+            CompletableFuture<DeleteResponse> unused = requests.delete(key);
+        }
+    }
+}
