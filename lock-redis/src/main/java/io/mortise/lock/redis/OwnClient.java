@@ -17,10 +17,7 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
-import io.lettuce.core.resource.NettyCustomizer;
 import io.mortise.lock.spi.BackendContext;
-import io.netty.channel.Channel;
-import io.netty.handler.flush.FlushConsolidationHandler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +29,6 @@ import java.util.concurrent.TimeUnit;
 final class OwnClient<C extends AbstractRedisClient> {
     private static final int THREADS = 2; // Lettuce's least
     private static final int MOST_UNSENT = 16_384;
-    private static final int MOST_TOGETHER = 8; // more, and the server waits for us while we wait for it
     private static final Duration SHORTEST_HANDSHAKE = Duration.ofSeconds(1);
     private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofMillis(500);
 
@@ -73,16 +69,7 @@ final class OwnClient<C extends AbstractRedisClient> {
                 .reconnectDelay(
                         Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_PAUSE, 10, TimeUnit.MILLISECONDS))
                 .commandLatencyRecorder(CommandLatencyRecorder.disabled())
-                .nettyCustomizer(new TogetherInOneWrite())
                 .build();
-    }
-
-    /** What many threads ask for at a time goes out in one write: each costs here and at the server more than what is in it. */
-    private static final class TogetherInOneWrite implements NettyCustomizer {
-        @Override
-        public void afterChannelInitialized(Channel channel) {
-            channel.pipeline().addFirst(new FlushConsolidationHandler(MOST_TOGETHER, true));
-        }
     }
 
     private static RedisURI mine(RedisURI given, BackendContext context) {
