@@ -5,6 +5,7 @@ module io.mortise.lock.redis {
     requires transitive lettuce.core;
     requires io.netty.buffer;
     requires io.netty.common;
+    requires io.netty.handler;
     requires org.slf4j;
     requires static transitive org.jspecify;
     requires static com.google.errorprone.annotations;

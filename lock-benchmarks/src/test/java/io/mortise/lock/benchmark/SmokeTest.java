@@ -30,7 +30,9 @@ class SmokeTest {
             "ping a renewal period",
             "sync a renewal period",
             "threads more",
-            "CPU of a cycle, ms");
+            "CPU of a cycle, ms",
+            "LeaseKeepAlive a renewal period",
+            "Range a renewal period");
 
     private final List<Report.OfBackend> reports = new ArrayList<>();
     private final StringWriter out = new StringWriter();
@@ -73,7 +75,8 @@ class SmokeTest {
 
     @Test
     void everyScenarioRanOnEveryBackendThatCan() {
-        assertThat(reports.stream().map(Report.OfBackend::name)).containsExactly("memory", "zookeeper", "redis", "etcd");
+        assertThat(reports.stream().map(Report.OfBackend::name))
+                .containsExactly("memory", "zookeeper", "redis", "etcd");
         assertThat(scenarios(reports.get(0)))
                 .containsExactly("one-thread", "sixteen-locks", "contended", "crowd", "held");
         assertThat(scenarios(reports.get(1)))
