@@ -7,10 +7,8 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
-import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -30,8 +28,6 @@ import org.slf4j.LoggerFactory;
 final class RedisNode {
     private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
     private static final AtomicInteger EPOCHS = new AtomicInteger();
-
-    private static final CompletionStage<String> NO_CLUSTER = CompletableFuture.completedFuture("");
 
     private final String id;
     private final String endpoints;
@@ -114,10 +110,10 @@ final class RedisNode {
         this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
     }
 
-    /** Listens to the channel, and asks for the time, and in a cluster for the version; fails within a request timeout. */
+    /** Listens to the channel, and learns what the server can do; fails within a request timeout. */
     CompletionStage<?> start(String ownChannel) {
         channel = ownChannel;
-        CompletionStage<Object> started = connecting().thenCompose(made -> {
+        CompletionStage<Void> started = connecting().thenCompose(made -> {
             if (!usable) {
                 return CompletableFuture.failedFuture(new RedisException("too late"));
             }
@@ -125,20 +121,11 @@ final class RedisNode {
             connected = true;
             made.addListener(lost);
             made.addListener(subscriptions);
-            RedisPubSubAsyncCommands<String, String> commands = made.async();
-            return commands.subscribe(ownChannel).thenCompose(subscribed -> {
-                long sent = context.clock().nanoTime();
-                return commands.time()
-                        .thenAccept(now -> time.heard(sent, micros(now)))
-                        .thenCompose(ok -> commands.pubsubNumsub(ownChannel))
-                        .thenAccept(this::requireCounts)
-                        .thenCompose(ok -> id.isEmpty()
-                                ? NO_CLUSTER
-                                : commands.info("server").exceptionally(forbidden -> ""))
-                        .thenCompose(info -> shardsIfItCan(info, commands));
-            });
+            return new Greeting(made.async(), ownChannel, context.clock()::nanoTime)
+                    .exchange(!id.isEmpty())
+                    .thenAccept(this::greeted);
         });
-        CompletionStage<Object> bounded = context.timed("connect to " + endpoints, started);
+        CompletionStage<Void> bounded = context.timed("connect to " + endpoints, started);
         return bounded.whenComplete((ok, failure) -> {
             try {
                 if (failure == null) {
@@ -164,30 +151,9 @@ final class RedisNode {
         }
     }
 
-    /** A hand-on asks who listens: who is not counted would never get a turn. */
-    private void requireCounts(Map<String, Long> listeners) {
-        if (listeners.values().stream().mapToLong(Long::longValue).sum() == 0) {
-            throw new BackendRefusedException("PUBSUB NUMSUB at " + endpoints
-                    + " does not count who listens on the same connection: is there a proxy in between?");
-        }
-    }
-
-    /** Without the right to ask, each release with somebody in line would be refused: better said now. */
-    private CompletionStage<Object> shardsIfItCan(String info, RedisPubSubAsyncCommands<String, String> commands) {
-        if (version(info) < 7) {
-            return CompletableFuture.completedFuture(false);
-        }
-        return commands.pubsubShardNumsub(channel).thenApply(counted -> sharded = true);
-    }
-
-    private static long micros(List<String> secondsAndMicros) {
-        return Long.parseLong(secondsAndMicros.get(0)) * 1_000_000 + Long.parseLong(secondsAndMicros.get(1));
-    }
-
-    private static int version(String info) {
-        return EvictionCheck.field(info, "redis_version")
-                .map(version -> Integer.parseInt(version.replaceFirst("\\D.*", "")))
-                .orElse(0);
+    private void greeted(Greeting.Said said) {
+        time.heard(said.sentNanos(), said.serverMicros());
+        sharded = said.sharded();
     }
 
     /** Told once it is open, or why it never will be. */
