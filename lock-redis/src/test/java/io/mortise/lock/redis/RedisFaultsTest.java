@@ -26,9 +26,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What only Redis can do to its clients. */
+@Tag("once")
 class RedisFaultsTest {
     private static final ClientOptions IMPATIENT = RedisTests.PATIENT.requestTimeout(Duration.ofMillis(400));
 
