@@ -11,6 +11,7 @@ import io.etcd.jetcd.op.Op;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.LateArming;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.Ticket;
 import io.mortise.lock.spi.Waiter;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
  * and the request counts as one that may yet be executed.
  */
-final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
+final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, LateArming.Held {
     private static final Duration FALLBACK = Duration.ofSeconds(5);
 
     /** How long the holder of a deleted key waits to hear whether its session went with it. */
@@ -47,6 +48,10 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     @GuardedBy("this")
     private int unanswered;
 
+    /** One of them was, perhaps, and the others will not be: to delete the key is enough. */
+    @GuardedBy("this")
+    private boolean mayBeThere;
+
     /** The latest epoch of such a one. */
     @GuardedBy("this")
     private long unansweredEpoch;
@@ -60,6 +65,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
 
     @GuardedBy("this")
     private boolean ended;
+
+    @GuardedBy("this")
+    private @Nullable Unsent unsent;
 
     /** Its slot is another's. */
     @GuardedBy("this")
@@ -80,6 +88,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         }
     }
 
+    /** An acquire that was asked for, and waits for its turn. */
+    private record Unsent(Place at, int rounds, CompletableFuture<Attempt> later) {}
+
     EtcdTicket(EtcdBackend backend, LockRequest request, Waiter waiter) {
         this.backend = backend;
         this.request = request;
@@ -98,10 +109,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     }
 
     private CompletionStage<Attempt> begin(EtcdSession on) {
-        synchronized (this) {
-            if (ended) {
-                throw new BackendUnavailableException(what() + ": withdrawn");
-            }
+        if (isEnded()) {
+            throw new BackendUnavailableException(what() + ": withdrawn");
         }
         EtcdSession.Entry entry = on.enter(request.name());
         LockLine line = entry.line();
@@ -121,7 +130,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         if (rounds == 0) {
             throw new BackendUnavailableException(what() + ": what is in the store changes too fast");
         }
-        return at.since == 0 ? acquire(at, rounds) : confirm(at);
+        return at.since == 0 ? acquire(at, rounds) : confirm(at, rounds);
     }
 
     /** Who does not wait need not stand in order either. */
@@ -129,20 +138,64 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         if (!request.mayWait()) {
             return put(at, rounds);
         }
-        CompletableFuture<Attempt> later = new CompletableFuture<>();
-        if (at.line.mayGo(() -> put(at, rounds).whenComplete((attempt, failure) -> {
-            if (failure == null) {
-                later.complete(attempt);
-            } else {
-                later.completeExceptionally(failure);
-            }
-        }))) {
-            return put(at, rounds);
+        Unsent asked = new Unsent(at, rounds, new CompletableFuture<>());
+        synchronized (this) {
+            unsent = asked;
         }
-        return later;
+        if (at.line.order().mayGo(this)) {
+            mayGo();
+        }
+        return asked.later;
     }
 
-    /** One request: the key, and how many stand in line with it. Who does so already is ahead of it. */
+    @Override
+    public void mayGo() {
+        Unsent asked = takeUnsent();
+        if (asked == null) {
+            waiter.wake(); // it was told to wait, and sends when it is asked
+            return;
+        }
+        try {
+            send(asked).whenComplete((attempt, failure) -> {
+                if (failure == null) {
+                    asked.later.complete(attempt);
+                } else {
+                    asked.later.completeExceptionally(failure);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            asked.at.line.order().answered(this, false);
+            asked.later.completeExceptionally(e);
+        }
+    }
+
+    private CompletionStage<Attempt> send(Unsent asked) {
+        if (asked.at.on.isOver()) {
+            asked.at.line.order().open();
+            return done(sessionEnded(asked.at));
+        }
+        return put(asked.at, asked.rounds);
+    }
+
+    /** Others of this client are ahead: to be told that is better than to wait for them, and nothing is lost by it. */
+    @Override
+    public void behind() {
+        Unsent asked = takeUnsent();
+        if (asked != null) {
+            asked.later.complete(new Attempt.Waiting(FALLBACK));
+        }
+    }
+
+    private synchronized @Nullable Unsent takeUnsent() {
+        Unsent taken = unsent;
+        unsent = null;
+        return taken;
+    }
+
+    /**
+     * One request: the key, and how many stand in line with it. Who does so already is ahead of it. A try, which must know whom
+     * it gives way to, reads who is first instead.
+     */
     private CompletionStage<Attempt> put(Place at, int rounds) {
         long epoch = at.on.epoch();
         sending(epoch);
@@ -152,21 +205,23 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                         .txn(
                                 what(),
                                 new Cmp[] {Requests.isAbsent(at.key), Requests.isInEpoch(at.on.sessionKey(), epoch)},
-                                new Op[] {Requests.put(at.key, record, at.on.lease()), at.line.length()})
+                                new Op[] {
+                                    Requests.put(at.key, record, at.on.lease()),
+                                    request.mayWait() ? at.line.count() : at.line.head()
+                                })
                         .whenComplete((answer, failure) -> {
-                            // Refused: it was not executed, and never will be.
-                            if (!(failure instanceof BackendUnavailableException)) {
-                                wasAnswered();
-                            }
+                            wasSent(failure);
                             if (request.mayWait()) {
-                                at.line.answered(failure == null);
+                                at.line.order().answered(this, failure == null);
                             }
                         }),
-                answer -> answer.isSucceeded()
-                        ? stands(
-                                at.since(answer.getHeader().getRevision()),
-                                answer.getGetResponses().get(0).getCount() <= 1)
-                        : look(at, rounds));
+                answer -> answer.isSucceeded() ? stood(at, answer, rounds) : look(at, rounds));
+    }
+
+    private CompletionStage<Attempt> stood(Place at, TxnResponse answer, int rounds) {
+        Place now = at.since(answer.getHeader().getRevision());
+        GetResponse queue = answer.getGetResponses().get(0);
+        return request.mayWait() ? stands(now, queue.getCount() <= 1) : evaluate(now, queue, rounds);
     }
 
     /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
@@ -184,13 +239,14 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
             at.on.end("its key was deleted");
             return done(sessionEnded(at));
         }
-        at.on.isInEpoch(session.get(0).getVersion());
+        at.on.sawEpoch(session.get(0).getVersion());
         List<KeyValue> own = reads.get(0).getKvs();
         if (own.isEmpty()) {
             return ask(at, rounds - 1);
         }
         if (own.get(0).getValue().equals(record)) {
-            return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2)); // an earlier one was executed
+            // An earlier one was executed.
+            return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2), rounds);
         }
         Place elsewhere = at.inSlot(at.line.another());
         place = elsewhere;
@@ -198,12 +254,12 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     }
 
     /** The woken waiter's one request: the grant is what the store says, not what an event made us believe. */
-    private CompletionStage<Attempt> confirm(Place at) {
+    private CompletionStage<Attempt> confirm(Place at, int rounds) {
         return answered(
                 at,
                 backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key, at.since)}, new Op[] {at.line.head()}),
                 answer -> answer.isSucceeded()
-                        ? evaluate(at, answer.getGetResponses().get(0))
+                        ? evaluate(at, answer.getGetResponses().get(0), rounds)
                         : keyGone(at));
     }
 
@@ -227,9 +283,43 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                 .thenCompose(stage -> stage);
     }
 
-    private CompletionStage<Attempt> evaluate(Place at, GetResponse queue) {
+    private CompletionStage<Attempt> evaluate(Place at, GetResponse queue, int rounds) {
         List<KeyValue> head = queue.getKvs();
-        return stands(at, head.isEmpty() || head.get(0).getCreateRevision() == at.since);
+        boolean first = head.isEmpty() || head.get(0).getCreateRevision() == at.since;
+        return first || request.mayWait() ? stands(at, first) : giveWay(at, head.get(0), rounds);
+    }
+
+    /**
+     * A try takes its key away before it says "busy", unless who was ahead is gone by then: else those who try again and again
+     * would find each other's keys and nobody the lock. What it may leave is removed with the ticket.
+     */
+    private CompletionStage<Attempt> giveWay(Place at, KeyValue ahead, int rounds) {
+        place = at;
+        return backend.calls()
+                .txn(
+                        what(),
+                        new Cmp[] {Requests.isFrom(ahead.getKey(), ahead.getCreateRevision())},
+                        new Op[] {Requests.delete(at.key)},
+                        new Op[] {at.line.head()})
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        return waiting();
+                    }
+                    if (answer.isSucceeded()) {
+                        place = at.since(0);
+                        return waiting();
+                    }
+                    GetResponse queue = answer.getGetResponses().get(0);
+                    if (queue.getKvs().isEmpty()) {
+                        return keyGone(at);
+                    }
+                    return rounds > 0 ? evaluate(at, queue, rounds - 1) : waiting();
+                })
+                .thenCompose(stage -> stage);
+    }
+
+    private static CompletionStage<Attempt> waiting() {
+        return done(new Attempt.Waiting(FALLBACK));
     }
 
     private CompletionStage<Attempt> stands(Place at, boolean first) {
@@ -241,7 +331,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
             at.line.await(this);
         }
         // A session that ended before we listened wakes nobody.
-        return done(at.on.isOver() ? sessionEnded(at) : new Attempt.Waiting(FALLBACK));
+        return at.on.isOver() ? done(sessionEnded(at)) : waiting();
     }
 
     private Attempt grant(Place at) {
@@ -279,8 +369,17 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         unansweredEpoch = Math.max(unansweredEpoch, epoch);
     }
 
-    private synchronized void wasAnswered() {
-        unanswered--;
+    /** Refused: it was not executed. With an error by etcd itself it may have been. In both cases it is not any more. */
+    private synchronized void wasSent(@Nullable Throwable failure) {
+        boolean refusedWhenDone = EtcdFailure.isRefusedWhenDone(failure);
+        mayBeThere |= refusedWhenDone;
+        if (refusedWhenDone || !(failure instanceof BackendUnavailableException)) {
+            unanswered--;
+        }
+    }
+
+    private synchronized boolean isEnded() {
+        return ended;
     }
 
     private synchronized boolean isRemoved() {
@@ -318,7 +417,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
             return;
         }
         // With the session go all keys at once: then that is the reason, and not a deletion.
-        CompletableFuture<Boolean> stands = standing().on.stands().toCompletableFuture();
+        CompletableFuture<Boolean> stands = new CompletableFuture<>();
+        standing().on.stands().whenComplete((there, failure) -> stands.complete(true));
         backend.clock().schedule(REASON_WITHIN, () -> stands.complete(true));
         stands.whenComplete(
                 (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
@@ -329,6 +429,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         Place at = place;
         if (at != null && !at.on.isOver()) {
             at.line.guard(this);
+            if (isEnded()) { // meanwhile: then nobody else makes it forget
+                at.line.forget(this);
+            }
         }
     }
 
@@ -337,17 +440,20 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         backend.late().remove(this);
         Place at = place;
         boolean doubtful;
+        boolean nothing;
         long epoch;
         synchronized (this) {
             ended = true;
             doubtful = unanswered > 0;
+            nothing = !doubtful && !mayBeThere;
             epoch = unansweredEpoch;
         }
         if (at == null) {
             return CompletableFuture.completedFuture(false);
         }
+        at.line.order().leave(this);
         at.line.forget(this);
-        if (at.since == 0 && !doubtful) {
+        if (at.since == 0 && nothing) {
             leave(at);
             return CompletableFuture.completedFuture(false);
         }
@@ -380,11 +486,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
 
     /** One request; a later one of its kind finds nothing, and touches nobody else's key. */
     private CompletionStage<Boolean> release(Place at) {
+        Cmp ours = at.since == 0 ? Requests.hasValue(at.key, record) : Requests.isFrom(at.key, at.since);
         return backend.calls()
-                .txn(
-                        "release of lock \"" + request.name() + "\"",
-                        new Cmp[] {Requests.isFrom(at.key, at.since)},
-                        new Op[] {Requests.delete(at.key)})
+                .txn("release of lock \"" + request.name() + "\"", new Cmp[] {ours}, new Op[] {Requests.delete(at.key)})
                 .thenApply(TxnResponse::isSucceeded);
     }
 
@@ -406,7 +510,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                         at.on.end("its key was deleted");
                         return sessionGone(at);
                     }
-                    at.on.isInEpoch(
+                    at.on.sawEpoch(
                             answer.getGetResponses().get(0).getKvs().get(0).getVersion());
                     return CompletableFuture.completedFuture(
                             answer.getTxnResponses().get(0).isSucceeded());
@@ -414,6 +518,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     }
 
     private void leave(Place at) {
+        at.line.order().leave(this);
         at.line.forget(this);
         boolean first;
         synchronized (this) {

@@ -13,13 +13,12 @@ import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,7 +48,8 @@ final class LockLine {
     /** For how long the watch outlasts its last listener: one who takes turns with others need not arm it each time. */
     private static final Duration LINGER = Duration.ofMillis(400);
 
-    private static final Duration RETRY = Duration.ofMillis(500);
+    /** At least this, at most twice: a server that lost all watches at once does not get them all at once. */
+    private static final Duration RETRY = Duration.ofMillis(300);
 
     private final EtcdCalls calls;
     private final LockClock clock;
@@ -57,21 +57,15 @@ final class LockLine {
     private final ByteSequence range;
     private final ByteSequence rangeEnd;
     private final Op head;
-    private final Op length;
+    private final Op count;
     private final Consumer<LockLine> whenIdle;
+    private final AcquireOrder order = new AcquireOrder();
 
     @GuardedBy("this")
     private int users;
 
     @GuardedBy("this")
     private final BitSet slots = new BitSet();
-
-    /** An acquire is under way. */
-    @GuardedBy("this")
-    private boolean going;
-
-    @GuardedBy("this")
-    private final Deque<Runnable> behind = new ArrayDeque<>();
 
     @GuardedBy("this")
     private final Map<ByteSequence, Member> waiting = new HashMap<>();
@@ -106,7 +100,7 @@ final class LockLine {
         this.range = EtcdKeys.bytes(contenders);
         this.rangeEnd = OptionsUtil.prefixEndOf(range);
         this.head = Requests.head(range, rangeEnd);
-        this.length = Requests.length(range, rangeEnd);
+        this.count = Requests.count(range, rangeEnd);
         this.whenIdle = whenIdle;
     }
 
@@ -121,38 +115,13 @@ final class LockLine {
     }
 
     /** Asks how many contenders there are. */
-    Op length() {
-        return length;
+    Op count() {
+        return count;
     }
 
-    /**
-     * Acquires of those who wait go one after the other: the server takes up requests of one connection in any order, and who
-     * asked first is to stand first (S12).
-     *
-     * @param later runs when it may go, if it may not now
-     * @return whether it may go now; {@link #answered} follows in any case
-     */
-    synchronized boolean mayGo(Runnable later) {
-        if (!going) {
-            going = true;
-            return true;
-        }
-        behind.add(later);
-        return false;
-    }
-
-    /** The one that went is answered: the next one goes. If it had no answer the others do not wait as long, one by one. */
-    void answered(boolean well) {
-        List<Runnable> next = new ArrayList<>();
-        synchronized (this) {
-            Runnable one = behind.poll();
-            while (one != null) {
-                next.add(one);
-                one = well ? null : behind.poll();
-            }
-            going = well && !next.isEmpty();
-        }
-        next.forEach(Runnable::run);
+    /** In which acquires go. */
+    AcquireOrder order() {
+        return order;
     }
 
     /** A ticket begins to use it: the lowest slot that is free. */
@@ -239,9 +208,10 @@ final class LockLine {
         boolean timer = false;
         synchronized (this) {
             ByteSequence key = member.place().key();
-            boolean waited = waiting.remove(key, member);
-            boolean held = holding.remove(key, member);
-            if ((waited || held) && watching != null) {
+            waiting.remove(key, member);
+            holding.remove(key, member);
+            // Whoever was told that its key is gone is in none of them any more.
+            if (watching != null && waiting.isEmpty() && holding.isEmpty()) {
                 lastUse = clock.nanoTime();
                 timer = !lingering;
                 lingering = true;
@@ -287,7 +257,7 @@ final class LockLine {
         if (next == null) {
             whenIdle.accept(this);
         } else {
-            clock.schedule(RETRY, next::open);
+            clock.schedule(RETRY.plusNanos(ThreadLocalRandom.current().nextLong(RETRY.toNanos())), next::open);
         }
     }
 
@@ -306,6 +276,7 @@ final class LockLine {
         if (closing != null) {
             closing.close();
         }
+        order.open();
         left.forEach(Member::turn);
     }
 
