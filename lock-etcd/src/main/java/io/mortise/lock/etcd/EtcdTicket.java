@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
  * and the request counts as one that may yet be executed.
  */
-final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, LateArming.Held {
+final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
     private static final Duration FALLBACK = Duration.ofSeconds(5);
 
     /** How long the holder of a deleted key waits to hear whether its session went with it. */
@@ -44,17 +44,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     private final ByteSequence record;
     private volatile @Nullable Place place;
 
-    /** Those acquires that may yet be executed, or were. */
-    @GuardedBy("this")
-    private int unanswered;
-
-    /** One of them was, perhaps, and the others will not be: to delete the key is enough. */
-    @GuardedBy("this")
-    private boolean mayBeThere;
-
-    /** The latest epoch of such a one. */
-    @GuardedBy("this")
-    private long unansweredEpoch;
+    private final Unanswered unanswered = new Unanswered();
+    private final SendInOrder inOrder;
+    private final Removal removal;
 
     @GuardedBy("this")
     private boolean granted;
@@ -66,36 +58,17 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     @GuardedBy("this")
     private boolean ended;
 
-    @GuardedBy("this")
-    private @Nullable Unsent unsent;
-
     /** Its slot is another's. */
     @GuardedBy("this")
     private boolean left;
-
-    /**
-     * Where it stands.
-     *
-     * @param since the revision that created its key, zero while there is none that we know of
-     */
-    private record Place(EtcdSession on, LockLine line, int slot, ByteSequence key, long since) {
-        Place since(long revision) {
-            return new Place(on, line, slot, key, revision);
-        }
-
-        Place inSlot(int other) {
-            return new Place(on, line, other, EtcdKeys.contender(line.contenders(), on.lease(), other), 0);
-        }
-    }
-
-    /** An acquire that was asked for, and waits for its turn. */
-    private record Unsent(Place at, int rounds, CompletableFuture<Attempt> later) {}
 
     EtcdTicket(EtcdBackend backend, LockRequest request, Waiter waiter) {
         this.backend = backend;
         this.request = request;
         this.waiter = waiter;
         this.record = EtcdKeys.bytes(request.ownerRecord());
+        this.inOrder = new SendInOrder(() -> new Attempt.Waiting(FALLBACK), waiter::wake);
+        this.removal = new Removal(backend, request.name().value(), record);
     }
 
     @Override
@@ -113,15 +86,13 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
             throw new BackendUnavailableException(what() + ": withdrawn");
         }
         EtcdSession.Entry entry = on.enter(request.name());
-        LockLine line = entry.line();
-        Place first =
-                new Place(on, line, entry.slot(), EtcdKeys.contender(line.contenders(), on.lease(), entry.slot()), 0);
+        Place first = Place.in(on, entry.line(), entry.slot());
         place = first;
         return ask(first, MOST_ROUNDS);
     }
 
     private CompletionStage<Attempt> ask(Place at, int rounds) {
-        if (at.on.isOver()) {
+        if (at.on().isOver()) {
             return done(sessionEnded(at));
         }
         if (isRemoved()) {
@@ -130,7 +101,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
         if (rounds == 0) {
             throw new BackendUnavailableException(what() + ": what is in the store changes too fast");
         }
-        return at.since == 0 ? acquire(at, rounds) : confirm(at, rounds);
+        return at.since() == 0 ? acquire(at, rounds) : confirm(at, rounds);
     }
 
     /** Who does not wait need not stand in order either. */
@@ -138,58 +109,13 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
         if (!request.mayWait()) {
             return put(at, rounds);
         }
-        Unsent asked = new Unsent(at, rounds, new CompletableFuture<>());
-        synchronized (this) {
-            unsent = asked;
-        }
-        if (at.line.order().mayGo(this)) {
-            mayGo();
-        }
-        return asked.later;
-    }
-
-    @Override
-    public void mayGo() {
-        Unsent asked = takeUnsent();
-        if (asked == null) {
-            waiter.wake(); // it was told to wait, and sends when it is asked
-            return;
-        }
-        try {
-            send(asked).whenComplete((attempt, failure) -> {
-                if (failure == null) {
-                    asked.later.complete(attempt);
-                } else {
-                    asked.later.completeExceptionally(failure);
-                }
-            });
-        } catch (RuntimeException | Error e) {
-            asked.at.line.order().answered(this, false);
-            asked.later.completeExceptionally(e);
-        }
-    }
-
-    private CompletionStage<Attempt> send(Unsent asked) {
-        if (asked.at.on.isOver()) {
-            asked.at.line.order().open();
-            return done(sessionEnded(asked.at));
-        }
-        return put(asked.at, asked.rounds);
-    }
-
-    /** Others of this client are ahead: to be told that is better than to wait for them, and nothing is lost by it. */
-    @Override
-    public void behind() {
-        Unsent asked = takeUnsent();
-        if (asked != null) {
-            asked.later.complete(new Attempt.Waiting(FALLBACK));
-        }
-    }
-
-    private synchronized @Nullable Unsent takeUnsent() {
-        Unsent taken = unsent;
-        unsent = null;
-        return taken;
+        return inOrder.send(at.line().order(), () -> {
+            if (at.on().isOver()) {
+                at.line().order().open();
+                return done(sessionEnded(at));
+            }
+            return put(at, rounds);
+        });
     }
 
     /**
@@ -197,22 +123,27 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
      * it gives way to, reads who is first instead.
      */
     private CompletionStage<Attempt> put(Place at, int rounds) {
-        long epoch = at.on.epoch();
-        sending(epoch);
-        return answered(
+        long epoch = at.on().epoch();
+        unanswered.sending(epoch);
+        return afterwards(
                 at,
                 backend.calls()
                         .txn(
                                 what(),
-                                new Cmp[] {Requests.isAbsent(at.key), Requests.isInEpoch(at.on.sessionKey(), epoch)},
+                                new Cmp[] {
+                                    Requests.isAbsent(at.key()),
+                                    Requests.isInEpoch(at.on().sessionKey(), epoch)
+                                },
                                 new Op[] {
-                                    Requests.put(at.key, record, at.on.lease()),
-                                    request.mayWait() ? at.line.count() : at.line.head()
+                                    Requests.put(at.key(), record, at.on().lease()),
+                                    request.mayWait()
+                                            ? at.line().count()
+                                            : at.line().head()
                                 })
                         .whenComplete((answer, failure) -> {
-                            wasSent(failure);
+                            unanswered.sent(failure);
                             if (request.mayWait()) {
-                                at.line.order().answered(this, failure == null);
+                                at.line().order().answered(inOrder, failure == null);
                             }
                         }),
                 answer -> answer.isSucceeded() ? stood(at, answer, rounds) : look(at, rounds));
@@ -226,8 +157,12 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
 
     /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
     private CompletionStage<Attempt> look(Place at, int rounds) {
-        Op[] reads = {Requests.get(at.key), Requests.getWithoutValue(at.on.sessionKey()), at.line.head()};
-        return answered(
+        Op[] reads = {
+            Requests.get(at.key()),
+            Requests.getWithoutValue(at.on().sessionKey()),
+            at.line().head()
+        };
+        return afterwards(
                 at,
                 backend.calls().txn(what(), new Cmp[0], reads),
                 answer -> notPut(at, answer.getGetResponses(), rounds));
@@ -236,10 +171,10 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     private CompletionStage<Attempt> notPut(Place at, List<GetResponse> reads, int rounds) {
         List<KeyValue> session = reads.get(1).getKvs();
         if (session.isEmpty()) {
-            at.on.end("its key was deleted");
+            at.on().end("its key was deleted");
             return done(sessionEnded(at));
         }
-        at.on.sawEpoch(session.get(0).getVersion());
+        at.on().sawEpoch(session.get(0).getVersion());
         List<KeyValue> own = reads.get(0).getKvs();
         if (own.isEmpty()) {
             return ask(at, rounds - 1);
@@ -248,16 +183,18 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
             // An earlier one was executed.
             return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2), rounds);
         }
-        Place elsewhere = at.inSlot(at.line.another());
+        Place elsewhere = at.inSlot(at.line().another());
         place = elsewhere;
         return ask(elsewhere, rounds - 1);
     }
 
     /** The woken waiter's one request: the grant is what the store says, not what an event made us believe. */
     private CompletionStage<Attempt> confirm(Place at, int rounds) {
-        return answered(
+        return afterwards(
                 at,
-                backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key, at.since)}, new Op[] {at.line.head()}),
+                backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key(), at.since())}, new Op[] {
+                    at.line().head()
+                }),
                 answer -> answer.isSucceeded()
                         ? evaluate(at, answer.getGetResponses().get(0), rounds)
                         : keyGone(at));
@@ -267,15 +204,15 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
         CompletionStage<Attempt> after(TxnResponse answer);
     }
 
-    private CompletionStage<Attempt> answered(Place at, CompletionStage<TxnResponse> asked, Step next) {
+    private CompletionStage<Attempt> afterwards(Place at, CompletionStage<TxnResponse> asked, Step next) {
         return asked.handle((answer, failure) -> {
                     if (failure == null) {
                         return next.after(answer);
                     }
                     if (EtcdFailure.isLeaseGone(failure)) {
-                        at.on.end("its lease is gone");
+                        at.on().end("its lease is gone");
                     }
-                    if (at.on.isOver()) {
+                    if (at.on().isOver()) {
                         return done(sessionEnded(at));
                     }
                     return CompletableFuture.<Attempt>failedFuture(failure);
@@ -285,7 +222,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
 
     private CompletionStage<Attempt> evaluate(Place at, GetResponse queue, int rounds) {
         List<KeyValue> head = queue.getKvs();
-        boolean first = head.isEmpty() || head.get(0).getCreateRevision() == at.since;
+        boolean first = head.isEmpty() || head.get(0).getCreateRevision() == at.since();
         return first || request.mayWait() ? stands(at, first) : giveWay(at, head.get(0), rounds);
     }
 
@@ -298,9 +235,12 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
         return backend.calls()
                 .txn(
                         what(),
-                        new Cmp[] {Requests.isFrom(ahead.getKey(), ahead.getCreateRevision())},
-                        new Op[] {Requests.delete(at.key)},
-                        new Op[] {at.line.head()})
+                        new Cmp[] {
+                            Requests.isFrom(ahead.getKey(), ahead.getCreateRevision()),
+                            Requests.isFrom(at.key(), at.since()) // late it must not touch the next one in its slot
+                        },
+                        new Op[] {Requests.delete(at.key())},
+                        new Op[] {at.line().head(), Requests.getWithoutValue(at.key())})
                 .handle((answer, failure) -> {
                     if (failure != null) {
                         return waiting();
@@ -310,7 +250,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
                         return waiting();
                     }
                     GetResponse queue = answer.getGetResponses().get(0);
-                    if (queue.getKvs().isEmpty()) {
+                    List<KeyValue> own = answer.getGetResponses().get(1).getKvs();
+                    if (own.isEmpty() || own.get(0).getCreateRevision() != at.since()) {
                         return keyGone(at);
                     }
                     return rounds > 0 ? evaluate(at, queue, rounds - 1) : waiting();
@@ -328,20 +269,20 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
             return done(grant(at));
         }
         if (request.mayWait()) {
-            at.line.await(this);
+            at.line().await(this);
         }
         // A session that ended before we listened wakes nobody.
-        return at.on.isOver() ? done(sessionEnded(at)) : waiting();
+        return at.on().isOver() ? done(sessionEnded(at)) : waiting();
     }
 
     private Attempt grant(Place at) {
         synchronized (this) {
             granted = true;
         }
-        if (!at.line.granted(this)) {
+        if (!at.line().granted(this)) {
             backend.late().add(this); // the grant stands without it, only word of a deletion depends on it
         }
-        return new Attempt.Granted(at.since, at.on.liveness().orElseThrow());
+        return new Attempt.Granted(at.since(), at.on().liveness().orElseThrow());
     }
 
     /** The core forgets a displaced ticket; what it has in the store goes with the session's lease. */
@@ -351,31 +292,13 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     }
 
     private CompletionStage<Attempt> keyGone(Place at) {
-        boolean doubtful;
-        synchronized (this) {
-            doubtful = unanswered > 0;
-        }
-        if (doubtful) {
+        if (unanswered.mayCome()) {
             backend.settle("a request for lock \"" + request.name() + "\" without an answer", this::end);
         } else {
             leave(at);
         }
         return done(new Attempt.Displaced("the key of lock \"" + request.name() + "\" in line at " + backend.endpoints()
                 + " was deleted, and not by its owner"));
-    }
-
-    private synchronized void sending(long epoch) {
-        unanswered++;
-        unansweredEpoch = Math.max(unansweredEpoch, epoch);
-    }
-
-    /** Refused: it was not executed. With an error by etcd itself it may have been. In both cases it is not any more. */
-    private synchronized void wasSent(@Nullable Throwable failure) {
-        boolean refusedWhenDone = EtcdFailure.isRefusedWhenDone(failure);
-        mayBeThere |= refusedWhenDone;
-        if (refusedWhenDone || !(failure instanceof BackendUnavailableException)) {
-            unanswered--;
-        }
     }
 
     private synchronized boolean isEnded() {
@@ -389,7 +312,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     @Override
     public QueueView.Contender place() {
         Place at = standing();
-        return new QueueView.Contender(at.key, at.since);
+        return new QueueView.Contender(at.key(), at.since());
     }
 
     private Place standing() {
@@ -418,7 +341,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
         }
         // With the session go all keys at once: then that is the reason, and not a deletion.
         CompletableFuture<Boolean> stands = new CompletableFuture<>();
-        standing().on.stands().whenComplete((there, failure) -> stands.complete(true));
+        standing().on().stands().whenComplete((there, failure) -> stands.complete(true));
         backend.clock().schedule(REASON_WITHIN, () -> stands.complete(true));
         stands.whenComplete(
                 (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
@@ -427,10 +350,10 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     @Override
     public void watchOwn() {
         Place at = place;
-        if (at != null && !at.on.isOver()) {
-            at.line.guard(this);
+        if (at != null && !at.on().isOver()) {
+            at.line().guard(this);
             if (isEnded()) { // meanwhile: then nobody else makes it forget
-                at.line.forget(this);
+                at.line().forget(this);
             }
         }
     }
@@ -439,44 +362,39 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     public CompletionStage<Boolean> end() {
         backend.late().remove(this);
         Place at = place;
-        boolean doubtful;
-        boolean nothing;
-        long epoch;
         synchronized (this) {
             ended = true;
-            doubtful = unanswered > 0;
-            nothing = !doubtful && !mayBeThere;
-            epoch = unansweredEpoch;
         }
         if (at == null) {
             return CompletableFuture.completedFuture(false);
         }
-        at.line.order().leave(this);
-        at.line.forget(this);
-        if (at.since == 0 && nothing) {
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
+        if (at.since() == 0 && !unanswered.mayBeThere()) {
             leave(at);
             return CompletableFuture.completedFuture(false);
         }
-        if (at.on.isOver()) {
+        if (at.on().isOver()) {
             return sessionGone(at);
         }
-        CompletionStage<Boolean> removal = doubtful ? withdraw(at, epoch) : release(at);
-        return removal.handle((was, failure) -> {
+        CompletionStage<Boolean> removed =
+                unanswered.mayCome() ? removal.withdraw(at, unanswered.epoch()) : removal.release(at);
+        return removed.handle((was, failure) -> {
                     if (failure == null) {
                         leave(at);
                         return CompletableFuture.completedFuture(was);
                     }
                     if (EtcdFailure.isLeaseGone(failure)) {
-                        at.on.end("its lease is gone");
+                        at.on().end("its lease is gone");
                     }
-                    return at.on.isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
+                    return at.on().isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
                 })
                 .thenCompose(stage -> stage);
     }
 
     private CompletableFuture<Boolean> sessionGone(Place at) {
         return backend.context()
-                .timed("the end of a session at " + backend.endpoints(), at.on.gone())
+                .timed("the end of a session at " + backend.endpoints(), at.on().gone())
                 .thenApply(gone -> {
                     leave(at);
                     return false;
@@ -484,49 +402,16 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
                 .toCompletableFuture();
     }
 
-    /** One request; a later one of its kind finds nothing, and touches nobody else's key. */
-    private CompletionStage<Boolean> release(Place at) {
-        Cmp ours = at.since == 0 ? Requests.hasValue(at.key, record) : Requests.isFrom(at.key, at.since);
-        return backend.calls()
-                .txn("release of lock \"" + request.name() + "\"", new Cmp[] {ours}, new Op[] {Requests.delete(at.key)})
-                .thenApply(TxnResponse::isSucceeded);
-    }
-
-    /**
-     * What may have been executed is undone, and what may yet be is defeated: by a new epoch of the session, unless there has
-     * been one since it was sent.
-     */
-    private CompletionStage<Boolean> withdraw(Place at, long epoch) {
-        ByteSequence session = at.on.sessionKey();
-        Op undo =
-                Op.txn(new Cmp[] {Requests.hasValue(at.key, record)}, new Op[] {Requests.delete(at.key)}, new Op[] {});
-        Op[] then = epoch < at.on.epoch()
-                ? new Op[] {undo, Requests.getWithoutValue(session)}
-                : new Op[] {undo, backend.sessionValue(at.on), Requests.getWithoutValue(session)};
-        return backend.calls()
-                .txn("withdrawal from lock \"" + request.name() + "\"", new Cmp[] {Requests.isThere(session)}, then)
-                .thenCompose(answer -> {
-                    if (!answer.isSucceeded()) {
-                        at.on.end("its key was deleted");
-                        return sessionGone(at);
-                    }
-                    at.on.sawEpoch(
-                            answer.getGetResponses().get(0).getKvs().get(0).getVersion());
-                    return CompletableFuture.completedFuture(
-                            answer.getTxnResponses().get(0).isSucceeded());
-                });
-    }
-
     private void leave(Place at) {
-        at.line.order().leave(this);
-        at.line.forget(this);
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
         boolean first;
         synchronized (this) {
             first = !left;
             left = true;
         }
         if (first) {
-            at.line.leave(at.slot);
+            at.line().leave(at.slot());
         }
     }
 
@@ -534,7 +419,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     public void abandon() {
         Place at = place;
         if (at != null) {
-            at.on.end("a key of it could not be deleted for a whole lease");
+            at.on().end("a key of it could not be deleted for a whole lease");
         }
     }
 
@@ -549,8 +434,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, AcquireOrder.Sender, 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         Place at = place;
-        return type == EtcdGuard.class && at != null && at.since != 0
-                ? Optional.of(type.cast(new LeaseGuard(at.key, at.since)))
+        return type == EtcdGuard.class && at != null && at.since() != 0
+                ? Optional.of(type.cast(new LeaseGuard(at.key(), at.since())))
                 : Optional.empty();
     }
 }
