@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
 final class AcquireOrder {
     /** One that wants to send its acquire. Told on any thread; returns at once. */
     interface Sender {
-        /** It may send now. {@link #answered} or {@link #leave} follows. */
+        /** It may send now. {@link #answered}, {@link #open} or {@link #leave} follows. */
         void mayGo();
 
-        /** Another's acquire was answered just now, so the lock is somebody else's; its own turn is yet to come. */
+        /** By the answer to another's acquire the lock is somebody else's; its own turn is yet to come. */
         void behind();
     }
 
@@ -29,9 +29,9 @@ final class AcquireOrder {
     @GuardedBy("this")
     private final Set<Sender> line = new LinkedHashSet<>();
 
-    /** Those in line who have asked, and have not heard of any answer since. */
+    /** Those in line who have asked, and were told nothing since. */
     @GuardedBy("this")
-    private final Set<Sender> unanswered = new LinkedHashSet<>();
+    private final Set<Sender> asking = new LinkedHashSet<>();
 
     /** Whose turn it is; null only if nobody is in line. */
     @GuardedBy("this")
@@ -51,16 +51,16 @@ final class AcquireOrder {
             return true;
         }
         line.add(sender);
-        unanswered.add(sender);
+        asking.add(sender);
         return false;
     }
 
-    /** What it sent was answered, or never will be. */
-    void answered(Sender sender, boolean well) {
-        if (!well) {
-            open();
-            return;
-        }
+    /**
+     * What it sent was answered.
+     *
+     * @param taken somebody else has the lock, who is not about to leave: the others are told
+     */
+    void answered(Sender sender, boolean taken) {
         Sender next = null;
         List<Sender> behind;
         synchronized (this) {
@@ -68,8 +68,8 @@ final class AcquireOrder {
             if (going == sender) {
                 next = next();
             }
-            behind = List.copyOf(unanswered);
-            unanswered.clear();
+            behind = taken ? List.copyOf(asking) : List.of();
+            asking.removeAll(behind);
         }
         if (next != null) {
             tell(next::mayGo);
@@ -77,7 +77,7 @@ final class AcquireOrder {
         behind.forEach(one -> tell(one::behind));
     }
 
-    /** Nobody waits for anybody, until the store answers again. */
+    /** The store did not answer: nobody waits for anybody, until it does. */
     void open() {
         List<Sender> all;
         synchronized (this) {
@@ -85,7 +85,7 @@ final class AcquireOrder {
             going = null;
             all = List.copyOf(line);
             line.clear();
-            unanswered.clear();
+            asking.clear();
         }
         all.forEach(one -> tell(one::mayGo));
     }
@@ -95,7 +95,7 @@ final class AcquireOrder {
         Sender next = null;
         synchronized (this) {
             line.remove(sender);
-            unanswered.remove(sender);
+            asking.remove(sender);
             if (going == sender) {
                 next = next();
             }
@@ -110,7 +110,7 @@ final class AcquireOrder {
         Sender next = line.isEmpty() ? null : line.iterator().next();
         if (next != null) {
             line.remove(next);
-            unanswered.remove(next);
+            asking.remove(next);
         }
         going = next;
         return next;

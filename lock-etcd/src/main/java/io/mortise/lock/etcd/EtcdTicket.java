@@ -58,6 +58,10 @@ final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
     @GuardedBy("this")
     private boolean ended;
 
+    /** Its key is being taken away. */
+    @GuardedBy("this")
+    private boolean leaving;
+
     /** Its slot is another's. */
     @GuardedBy("this")
     private boolean left;
@@ -143,10 +147,20 @@ final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
                         .whenComplete((answer, failure) -> {
                             unanswered.sent(failure);
                             if (request.mayWait()) {
-                                at.line().order().answered(inOrder, failure == null);
+                                tellOthers(at, failure == null ? answer : null);
                             }
                         }),
                 answer -> answer.isSucceeded() ? stood(at, answer, rounds) : look(at, rounds));
+    }
+
+    private void tellOthers(Place at, @Nullable TxnResponse answer) {
+        if (answer == null) {
+            at.line().order().open();
+        } else {
+            boolean taken = answer.isSucceeded()
+                    && at.line().isTaken(answer.getGetResponses().get(0).getCount());
+            at.line().order().answered(inOrder, taken);
+        }
     }
 
     private CompletionStage<Attempt> stood(Place at, TxnResponse answer, int rounds) {
@@ -362,11 +376,17 @@ final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
     public CompletionStage<Boolean> end() {
         backend.late().remove(this);
         Place at = place;
+        boolean leaves;
         synchronized (this) {
             ended = true;
+            leaves = at != null && at.since() != 0 && !leaving && !left;
+            leaving |= leaves;
         }
         if (at == null) {
             return CompletableFuture.completedFuture(false);
+        }
+        if (leaves) {
+            at.line().leaving();
         }
         at.line().order().leave(inOrder);
         at.line().forget(this);
@@ -406,12 +426,14 @@ final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
         at.line().order().leave(inOrder);
         at.line().forget(this);
         boolean first;
+        boolean announced;
         synchronized (this) {
             first = !left;
             left = true;
+            announced = leaving;
         }
         if (first) {
-            at.line().leave(at.slot());
+            at.line().leave(at.slot(), announced);
         }
     }
 

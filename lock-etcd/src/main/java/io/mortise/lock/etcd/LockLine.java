@@ -45,6 +45,9 @@ final class LockLine implements LineWatch.Listener {
     private int users;
 
     @GuardedBy("this")
+    private int leaving;
+
+    @GuardedBy("this")
     private final BitSet slots = new BitSet();
 
     @GuardedBy("this")
@@ -107,10 +110,25 @@ final class LockLine implements LineWatch.Listener {
         return slot;
     }
 
-    /** The ticket's key is certainly not in the store any more. */
-    void leave(int slot) {
+    /** The ticket's key is in the store, and is being taken away. Once, before {@link #leave}. */
+    synchronized void leaving() {
+        leaving++;
+    }
+
+    /** Whether that is more than one's own key and those that are being taken away. */
+    synchronized boolean isTaken(long found) {
+        return found - 1 - leaving > 0;
+    }
+
+    /**
+     * The ticket's key is certainly not in the store any more.
+     *
+     * @param announced by {@link #leaving}
+     */
+    void leave(int slot, boolean announced) {
         synchronized (this) {
             users--;
+            leaving -= announced ? 1 : 0;
             slots.clear(slot);
         }
         whenIdle.accept(this);

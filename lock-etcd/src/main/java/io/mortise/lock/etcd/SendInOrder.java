@@ -30,7 +30,7 @@ final class SendInOrder implements AcquireOrder.Sender {
         this.wake = wake;
     }
 
-    /** @param request sends it; after its answer {@link AcquireOrder#answered} must be told */
+    /** @param request sends it; after its answer the order must be told */
     CompletionStage<Attempt> send(AcquireOrder order, Supplier<CompletionStage<Attempt>> request) {
         Unsent asked = new Unsent(order, request, new CompletableFuture<>());
         synchronized (this) {
@@ -58,7 +58,7 @@ final class SendInOrder implements AcquireOrder.Sender {
                 }
             });
         } catch (RuntimeException | Error e) {
-            asked.order.answered(this, false);
+            asked.order.open();
             asked.later.completeExceptionally(e);
         }
     }

@@ -93,7 +93,7 @@ class AcquireOrderTest {
     @Test
     void S15_whileTheStoreIsSilentNobodyWaitsForAnother() {
         allAsk();
-        order.answered(a, false);
+        order.open();
         assertThat(told).containsExactly("b goes", "c goes");
         assertThat(order.mayGo(a)).isTrue();
         assertThat(order.mayGo(b)).isTrue();
@@ -122,5 +122,15 @@ class AcquireOrderTest {
         assertThat(told).containsExactly("c is behind");
         order.leave(bad);
         assertThat(told).containsExactly("c is behind", "c goes");
+    }
+
+    /** It was granted, or who is ahead is about to go: nobody knows yet whether the lock is busy for the others. */
+    @Test
+    void S15_anAnswerThatFindsItFreeIsNoneForTheOthers() {
+        allAsk();
+        order.answered(a, false);
+        assertThat(told).containsExactly("b goes");
+        order.answered(b, true);
+        assertThat(told).containsExactly("b goes", "c goes");
     }
 }

@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** S17: what is left of what went wrong, here and in the store; and that it costs nobody else their lease. */
@@ -107,6 +108,7 @@ class EtcdLeftoversTest {
 
     /** The store refuses each withdrawal that writes; what etcd refused itself need not be withdrawn in that way. */
     @Test
+    @Tag("once")
     void S08_aFullStoreCostsNobodyTheirLease() throws Exception {
         Duration lease = Duration.ofSeconds(2);
         try (EtcdTestServer small = EtcdTestServer.start(
