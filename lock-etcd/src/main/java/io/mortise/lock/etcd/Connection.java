@@ -3,8 +3,16 @@ package io.mortise.lock.etcd;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.options.GetOption;
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,6 +20,9 @@ import org.slf4j.LoggerFactory;
  * The jetcd client in use: the application's, or one of our own. gRPC waits longer and longer between its tries to connect,
  * up to two minutes, and jetcd has no say in it: after an outage a new client of our own finds the server at once. Sessions
  * live on in the store and go on with it.
+ *
+ * <p>A client is made and first used on a thread of the core's: jetcd binds its answers to the Vert.x context of the thread that
+ * uses it first, and looks up the servers' names there.
  */
 final class Connection {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -19,15 +30,24 @@ final class Connection {
     /** So long without any answer, since the first request that found no server. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
+    /** A failure that long after the one before has nothing to do with it. */
+    private static final Duration UNRELATED = Duration.ofSeconds(10);
+
     private final EtcdOptions options;
     private final BackendContext context;
     private final boolean owned;
 
-    private volatile Client client;
+    private volatile @Nullable Client client; // null until it is open
     private volatile boolean failing;
 
     @GuardedBy("this")
     private long failingSince; // on the clock, if failing
+
+    @GuardedBy("this")
+    private long failedLast; // on the clock, if failing
+
+    @GuardedBy("this")
+    private boolean replacing;
 
     @GuardedBy("this")
     private boolean closed;
@@ -36,15 +56,60 @@ final class Connection {
         this.options = options;
         this.context = context;
         this.owned = options.client().isEmpty();
-        this.client = options.client().orElseGet(this::build);
     }
 
-    private Client build() {
-        return OwnClient.build(options, context.connectTimeout(), context.requestTimeout());
+    /** Makes the client; no server need answer. Waits at most for the connect timeout, for names that must be looked up. */
+    void open() {
+        CompletableFuture<Void> opening = CompletableFuture.runAsync(() -> publish(ready()), context.blocking());
+        Duration limit = context.connectTimeout();
+        try {
+            opening.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new BackendUnavailableException(
+                    "the names of " + endpoints() + " were not found in " + limit.toMillis() + " ms", e);
+        } catch (ExecutionException e) {
+            throw EtcdFailure.of(e, "connect", endpoints());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
+        }
+    }
+
+    private Client ready() {
+        Client made = options.client()
+                .orElseGet(() -> OwnClient.build(options, context.connectTimeout(), context.requestTimeout()));
+        made.getLeaseClient();
+        made.getWatchClient();
+        made.getMaintenanceClient();
+        if (owned) { // nobody waits for the answer; the names are known when this returns
+            made.getKVClient().get(EtcdKeys.bytes(options.namespace() + "%"), GetOption.DEFAULT);
+        } else {
+            made.getKVClient();
+        }
+        return made;
+    }
+
+    private void publish(Client made) {
+        @Nullable Client old;
+        synchronized (this) {
+            old = closed ? made : client;
+            if (!closed) {
+                client = made;
+                failing = false;
+            }
+            replacing = false;
+        }
+        if (owned && old != null) {
+            old.close();
+        }
     }
 
     Client client() {
-        return client;
+        Client open = client;
+        if (open == null) {
+            throw new BackendUnavailableException("no connection to " + endpoints() + " was made yet");
+        }
+        return open;
     }
 
     /** Whether its requests end by themselves after a request timeout. */
@@ -69,33 +134,50 @@ final class Connection {
         }
         synchronized (this) {
             long now = context.clock().nanoTime();
-            if (closed || asked != client) {
+            if (closed || replacing || asked != client) {
                 return;
             }
-            if (!failing) {
+            if (!failing || now - failedLast > UNRELATED.toNanos()) {
                 failing = true;
                 failingSince = now;
             }
+            failedLast = now;
             if (now - failingSince < PATIENCE.toNanos()) {
                 return;
             }
-            client = build();
-            failing = false;
+            replacing = true;
         }
         log.info("event=reconnect endpoints={}", endpoints());
-        context.blocking().execute(asked::close); // not here: it may be its own thread that tells us
+        try {
+            context.blocking().execute(this::replace); // not here: it may be its own thread that tells us
+        } catch (RejectedExecutionException e) {
+            log.debug("event=reconnect-too-late endpoints={}", endpoints(), e); // the core has ended
+        }
+    }
+
+    private void replace() {
+        try {
+            publish(ready());
+        } catch (RuntimeException e) {
+            log.warn("event=reconnect-failed endpoints={}", endpoints(), e);
+            synchronized (this) {
+                replacing = false; // the next request that finds no server tries again
+            }
+        }
     }
 
     /** Does not wait. Idempotent; leaves a borrowed client open. */
     void close() {
+        Client last;
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
+            last = client;
         }
-        if (owned) {
-            client.close();
+        if (owned && last != null) {
+            last.close();
         }
     }
 }

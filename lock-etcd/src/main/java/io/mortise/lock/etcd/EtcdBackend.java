@@ -9,6 +9,7 @@ import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LateArming;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
@@ -32,6 +33,9 @@ import org.slf4j.LoggerFactory;
 /** One session at a time, made anew for the next acquire when the last one is over. */
 final class EtcdBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(EtcdBackend.class);
+
+    /** Twice this, and two round trips, are well below the 200 ms within which a deletion is told (S7). */
+    private static final Duration ARM_AFTER = Duration.ofMillis(50);
 
     private static final Duration CONNECT_RETRY = Duration.ofMillis(100);
 
@@ -60,19 +64,21 @@ final class EtcdBackend implements LockBackend {
         this.keys = new EtcdKeys(options.namespace());
         this.connection = new Connection(options, context);
         this.calls = new EtcdCalls(connection, context);
-        this.late = new LateArming(context.clock());
+        this.late = new LateArming(context.clock(), ARM_AFTER);
         this.leaseDuration = options.leaseDuration();
     }
 
     static EtcdBackend open(EtcdOptions options, BackendContext context) {
         EtcdBackend backend = new EtcdBackend(options, context);
         try {
+            backend.connection.open();
             backend.firstContact();
         } catch (RuntimeException | Error e) {
             backend.endSession();
             backend.connection.close();
             throw e;
         }
+        OpenStore.warnOnce(options);
         return backend;
     }
 
@@ -154,7 +160,7 @@ final class EtcdBackend implements LockBackend {
 
     /** Begins a new epoch of the session, where it is part of a transaction. */
     Op sessionValue(EtcdSession of) {
-        return Requests.sessionKey(of.sessionKey(), of.lease(), context.clientId())[0];
+        return Requests.sessionKey(of.sessionKey(), of.lease(), context.clientId());
     }
 
     void settle(String what, Supplier<? extends CompletionStage<?>> cleanup) {

@@ -68,7 +68,12 @@ final class EtcdCalls {
 
     /** Sent before this returns, or later if the connection is yet to be made. */
     CompletionStage<LeaseKeepAliveResponse> keepAlive(long leaseId) {
-        return ask("renewal", client -> client.getLeaseClient().keepAliveOnce(leaseId));
+        return ask("renewal", true, client -> client.getLeaseClient().keepAliveOnce(leaseId));
+    }
+
+    /** Linearizable: for the session's own key. */
+    CompletionStage<GetResponse> proof(ByteSequence sessionKey) {
+        return ask("proof of a renewal", true, client -> client.getKVClient().get(sessionKey, GetOption.DEFAULT));
     }
 
     CompletionStage<Boolean> revoke(long leaseId) {
@@ -93,9 +98,14 @@ final class EtcdCalls {
     }
 
     private <T> CompletionStage<T> ask(String what, Function<Client, CompletableFuture<T>> request) {
+        return ask(what, !connection.hasDeadlines(), request);
+    }
+
+    /** @param timed with a deadline on the core's clock: renewals must end whatever gRPC's own threads are doing */
+    private <T> CompletionStage<T> ask(String what, boolean timed, Function<Client, CompletableFuture<T>> request) {
         CompletionStage<T> asked = bare(request);
         CompletableFuture<T> answer = new CompletableFuture<>();
-        (connection.hasDeadlines() ? asked : context.timed(what, asked)).whenComplete((value, failure) -> {
+        (timed ? context.timed(what, asked) : asked).whenComplete((value, failure) -> {
             if (failure == null) {
                 answer.complete(value);
             } else {
@@ -121,7 +131,7 @@ final class EtcdCalls {
             asked = CompletableFuture.failedFuture(e);
         }
         return asked.whenComplete((value, failure) -> {
-            if (failure == null) {
+            if (failure == null || EtcdFailure.isAnswer(failure)) {
                 connection.answered();
             } else if (EtcdFailure.isDisconnected(failure)) {
                 connection.broken(client);

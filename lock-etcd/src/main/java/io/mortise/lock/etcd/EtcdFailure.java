@@ -9,8 +9,10 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import java.security.cert.CertificateException;
+import java.util.Locale;
 import java.util.Objects;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
 /** What the failures of jetcd and etcd mean to the core. */
@@ -31,7 +33,7 @@ final class EtcdFailure {
             return known;
         }
         Said said = said(failure);
-        if (find(failure, SSLException.class) != null || find(failure, CertificateException.class) != null) {
+        if (isWrongTls(failure)) {
             return new BackendRefusedException(
                     what + " at " + endpoints + ": TLS failed: "
                             + innermost(failure).getMessage(),
@@ -46,23 +48,57 @@ final class EtcdFailure {
                         what + ": no answer from " + endpoints + " (" + said.text + ")", failure);
     }
 
+    /** A connection that broke while it was being made says nothing about certificates. */
+    private static boolean isWrongTls(Throwable failure) {
+        SSLException tls = find(failure, SSLException.class);
+        return find(failure, CertificateException.class) != null
+                || find(failure, SSLPeerUnverifiedException.class) != null
+                || (tls != null
+                        && String.valueOf(tls.getMessage())
+                                .toLowerCase(Locale.ROOT)
+                                .contains("fatal alert"));
+    }
+
     /** The lease is over: what was asked for on it was not done and never will be. */
     static boolean isLeaseGone(Throwable failure) {
-        return said(failure).text.contains(LEASE_NOT_FOUND);
+        return wordsOfEtcd(failure).contains(LEASE_NOT_FOUND);
     }
 
     /** Refused because of a token that was too old, so not executed. */
     static boolean isStaleToken(Throwable failure) {
-        String text = said(failure).text;
+        String text = wordsOfEtcd(failure);
         return text.contains(STALE_TOKEN) || text.contains(STALE_AUTH);
     }
 
     /** The server cannot be reached: not a word of an answer came. */
     static boolean isDisconnected(Throwable failure) {
-        return said(failure).code == Status.Code.UNAVAILABLE;
+        Said said = answer(failure);
+        return said != null && said.code == Status.Code.UNAVAILABLE && !said.isByEtcd();
     }
 
-    private record Said(Status.Code code, String text) {}
+    /** A server was reached, whatever it said. */
+    static boolean isAnswer(Throwable failure) {
+        Said said = answer(failure);
+        return said != null && said.isByEtcd();
+    }
+
+    /** The store is full, or too busy: it may have been executed before that was found, and will not be later. */
+    static boolean isRefusedWhenDone(@Nullable Throwable failure) {
+        Said said = failure == null ? null : answer(failure);
+        return said != null && said.code == Status.Code.RESOURCE_EXHAUSTED && said.isByEtcd();
+    }
+
+    /** Of what the store said: our own messages quote names of locks, and prove nothing. */
+    private static String wordsOfEtcd(Throwable failure) {
+        Said said = answer(failure);
+        return said == null ? "" : said.text;
+    }
+
+    private record Said(Status.Code code, String text) {
+        boolean isByEtcd() {
+            return text.startsWith("etcdserver: ");
+        }
+    }
 
     private static boolean refused(Said said) {
         if (said.text.contains(STALE_TOKEN) || said.text.contains(STALE_AUTH)) {
@@ -74,10 +110,17 @@ final class EtcdFailure {
         };
     }
 
-    /** The innermost status: the outer one may say no more than that getting a token failed. */
     private static Said said(Throwable failure) {
-        Said said =
-                new Said(Status.Code.UNKNOWN, String.valueOf(innermost(failure).getMessage()));
+        Said said = answer(failure);
+        return said != null
+                ? said
+                : new Said(
+                        Status.Code.UNKNOWN, String.valueOf(innermost(failure).getMessage()));
+    }
+
+    /** The innermost status: the outer one may say no more than that getting a token failed. */
+    private static @Nullable Said answer(Throwable failure) {
+        Said said = null;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof StatusRuntimeException answer) {
                 said = said(answer.getStatus());

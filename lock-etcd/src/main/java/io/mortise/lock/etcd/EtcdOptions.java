@@ -94,6 +94,10 @@ public final class EtcdOptions {
      * The application's own client, which Mortise never closes. It reconnects, retries and runs answers as its builder was
      * told; a namespace of its own comes before Mortise's. What a borrowed client costs: a request that timed out stays in
      * it until it ends by itself, and after an outage it takes as long as its channel does to find the server again.
+     *
+     * <p>If the application uses the client from Vert.x threads, use it on another thread first, or before that open Mortise's:
+     * jetcd gives a client's answers to the Vert.x context in which it was used first, and whatever blocks that context holds up
+     * renewals.
      */
     public static EtcdOptions using(Client client) {
         return new EtcdOptions(List.of(), Optional.of(client));
@@ -125,8 +129,9 @@ public final class EtcdOptions {
         return with(copy -> copy.leaseDuration = lease);
     }
 
-    /** The user's role must be allowed to read and write all keys of the namespace. Ignored with {@link #using}. */
+    /** The user's role must be allowed to read and write all keys of the namespace. Not with {@link #using}. */
     public EtcdOptions credentials(String user, String password) {
+        notOfBorrowed("credentials");
         if (user.isEmpty() || password.isEmpty()) {
             throw new IllegalArgumentException(
                     (user.isEmpty() ? "user" : "password") + " is empty, must have one character at least");
@@ -135,11 +140,19 @@ public final class EtcdOptions {
     }
 
     /**
-     * TLS, with whatever certificates the context has: made by {@code GrpcSslContexts.forClient()}. Ignored with {@link
+     * TLS, with whatever certificates the context has: made by {@code GrpcSslContexts.forClient()}. Not with {@link
      * #using}.
      */
     public EtcdOptions tls(SslContext context) {
+        notOfBorrowed("tls");
         return with(copy -> copy.tls = Optional.of(context));
+    }
+
+    private void notOfBorrowed(String what) {
+        if (client.isPresent()) {
+            throw new IllegalArgumentException(
+                    what + " is given with the application's own client, must be told to that client's builder");
+        }
     }
 
     /** For tests that look at the wire. */

@@ -6,6 +6,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
@@ -15,6 +16,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.ReadyLine;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,11 +42,12 @@ final class EtcdSession {
     private final EtcdCalls calls;
     private final EtcdKeys keys;
     private final BackendContext context;
-    private final ReadyLine ready = new ReadyLine();
+    private final ReadyLine<EtcdLiveness> ready = new ReadyLine<>();
     private final Map<String, LockLine> lines = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final AtomicReference<@Nullable CompletableFuture<Boolean>> looking = new AtomicReference<>();
     private volatile long leaseId;
     private volatile boolean over;
     private volatile @Nullable KeyWatch watch;
@@ -77,10 +81,9 @@ final class EtcdSession {
         if (over) {
             revoke();
         }
-        return calls.txn(
-                        "opening a session",
-                        Requests.absent(key()),
-                        Requests.sessionKey(key(), leaseId, context.clientId()))
+        return calls.txn("opening a session", Requests.absent(sessionKey()), new Op[] {
+                    Requests.sessionKey(sessionKey(), leaseId, context.clientId())
+                })
                 .thenApply(put -> {
                     if (!put.isSucceeded()) {
                         throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
@@ -108,7 +111,9 @@ final class EtcdSession {
         if (over) {
             return;
         }
-        watch = KeyWatch.open(calls, key(), WatchOption.builder().withRevision(watchedTo + 1), new KeyWatch.Listener() {
+        WatchOption.Builder deletions =
+                WatchOption.builder().withRevision(watchedTo + 1).withNoPut(true);
+        watch = KeyWatch.open(calls, sessionKey(), deletions, new KeyWatch.Listener() {
             @Override
             public void created() {}
 
@@ -133,12 +138,8 @@ final class EtcdSession {
         }
     }
 
-    private ByteSequence key() {
-        return keys.session(leaseId);
-    }
-
     ByteSequence sessionKey() {
-        return key();
+        return keys.session(leaseId);
     }
 
     long lease() {
@@ -155,7 +156,7 @@ final class EtcdSession {
     }
 
     /** The store said so. */
-    void isInEpoch(long seen) {
+    void sawEpoch(long seen) {
         epoch.accumulateAndGet(seen, Math::max);
     }
 
@@ -207,18 +208,24 @@ final class EtcdSession {
         }
         long sent = context.clock().nanoTime();
         calls.keepAlive(leaseId)
-                .thenCompose(kept -> calls.get("proof of a renewal", key(), GetOption.DEFAULT)
-                        .thenAccept(read -> proved(liveness, sent, kept, read, tries)))
+                .thenCompose(
+                        kept -> calls.proof(sessionKey()).thenAccept(read -> proved(liveness, sent, kept, read, tries)))
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
                         return;
                     }
                     if (EtcdFailure.isLeaseGone(failure)) {
-                        end("its lease is gone");
+                        // A leader that was replaced may say so by itself: what the majority knows decides.
+                        look().whenComplete((there, unknown) ->
+                                liveness.unknown(unknown(unknown != null ? unknown : failure)));
                     } else {
-                        liveness.unknown(EtcdFailure.of(failure, "renewal", calls.endpoints()));
+                        liveness.unknown(unknown(failure));
                     }
                 });
+    }
+
+    private LockException unknown(Throwable failure) {
+        return EtcdFailure.of(failure, "renewal", calls.endpoints());
     }
 
     private void proved(EtcdLiveness liveness, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
@@ -226,7 +233,7 @@ final class EtcdSession {
                 leaseId, kept.getHeader().getRaftTerm(), read.getHeader().getRaftTerm(), read.getKvs());
         switch (proof) {
             case STANDS -> {
-                isInEpoch(read.getKvs().get(0).getVersion());
+                sawEpoch(read.getKvs().get(0).getVersion());
                 watchedTo = read.getHeader().getRevision();
                 liveness.renewed(sent, Duration.ofSeconds(kept.getTTL()));
             }
@@ -242,15 +249,34 @@ final class EtcdSession {
         }
     }
 
-    /** Whether it certainly stood after this was asked; ends it if not. */
+    /** Whether it stood after all that the watches have told; ends it if not. One look for all who ask at a time. */
     CompletionStage<Boolean> stands() {
-        return calls.get("a look at the session", key(), GetOption.DEFAULT).thenApply(read -> {
-            boolean there = read.getKvs().stream().map(KeyValue::getLease).anyMatch(lease -> lease == leaseId);
-            if (!there) {
-                end("its key was deleted, or its lease revoked");
+        CompletableFuture<Boolean> mine = new CompletableFuture<>();
+        CompletableFuture<Boolean> underWay = looking.compareAndExchange(null, mine);
+        if (underWay != null) {
+            return underWay;
+        }
+        look().whenComplete((there, failure) -> {
+            looking.set(null);
+            if (failure == null) {
+                mine.complete(there);
+            } else {
+                mine.completeExceptionally(failure);
             }
-            return there;
         });
+        return mine;
+    }
+
+    private CompletionStage<Boolean> look() {
+        return calls.get("a look at the session", sessionKey(), GetOption.DEFAULT)
+                .thenApply(read -> {
+                    boolean there =
+                            read.getKvs().stream().map(KeyValue::getLease).anyMatch(lease -> lease == leaseId);
+                    if (!there) {
+                        end("its key was deleted, or its lease revoked");
+                    }
+                    return there;
+                });
     }
 
     /** The store or an answer said that it is no more. */

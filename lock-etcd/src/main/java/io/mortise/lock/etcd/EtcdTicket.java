@@ -11,6 +11,7 @@ import io.etcd.jetcd.op.Op;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.LateArming;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.Ticket;
 import io.mortise.lock.spi.Waiter;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
  * and the request counts as one that may yet be executed.
  */
-final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
+final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
     private static final Duration FALLBACK = Duration.ofSeconds(5);
 
     /** How long the holder of a deleted key waits to hear whether its session went with it. */
@@ -43,13 +44,9 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     private final ByteSequence record;
     private volatile @Nullable Place place;
 
-    /** Those acquires that may yet be executed, or were. */
-    @GuardedBy("this")
-    private int unanswered;
-
-    /** The latest epoch of such a one. */
-    @GuardedBy("this")
-    private long unansweredEpoch;
+    private final Unanswered unanswered = new Unanswered();
+    private final SendInOrder inOrder;
+    private final Removal removal;
 
     @GuardedBy("this")
     private boolean granted;
@@ -61,30 +58,21 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     @GuardedBy("this")
     private boolean ended;
 
+    /** Its key is being taken away. */
+    @GuardedBy("this")
+    private boolean leaving;
+
     /** Its slot is another's. */
     @GuardedBy("this")
     private boolean left;
-
-    /**
-     * Where it stands.
-     *
-     * @param since the revision that created its key, zero while there is none that we know of
-     */
-    private record Place(EtcdSession on, LockLine line, int slot, ByteSequence key, long since) {
-        Place since(long revision) {
-            return new Place(on, line, slot, key, revision);
-        }
-
-        Place inSlot(int other) {
-            return new Place(on, line, other, EtcdKeys.contender(line.contenders(), on.lease(), other), 0);
-        }
-    }
 
     EtcdTicket(EtcdBackend backend, LockRequest request, Waiter waiter) {
         this.backend = backend;
         this.request = request;
         this.waiter = waiter;
         this.record = EtcdKeys.bytes(request.ownerRecord());
+        this.inOrder = new SendInOrder(() -> new Attempt.Waiting(FALLBACK), waiter::wake);
+        this.removal = new Removal(backend, request.name().value(), record);
     }
 
     @Override
@@ -98,21 +86,17 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     }
 
     private CompletionStage<Attempt> begin(EtcdSession on) {
-        synchronized (this) {
-            if (ended) {
-                throw new BackendUnavailableException(what() + ": withdrawn");
-            }
+        if (isEnded()) {
+            throw new BackendUnavailableException(what() + ": withdrawn");
         }
         EtcdSession.Entry entry = on.enter(request.name());
-        LockLine line = entry.line();
-        Place first =
-                new Place(on, line, entry.slot(), EtcdKeys.contender(line.contenders(), on.lease(), entry.slot()), 0);
+        Place first = Place.in(on, entry.line(), entry.slot());
         place = first;
         return ask(first, MOST_ROUNDS);
     }
 
     private CompletionStage<Attempt> ask(Place at, int rounds) {
-        if (at.on.isOver()) {
+        if (at.on().isOver()) {
             return done(sessionEnded(at));
         }
         if (isRemoved()) {
@@ -121,7 +105,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         if (rounds == 0) {
             throw new BackendUnavailableException(what() + ": what is in the store changes too fast");
         }
-        return at.since == 0 ? acquire(at, rounds) : confirm(at);
+        return at.since() == 0 ? acquire(at, rounds) : confirm(at, rounds);
     }
 
     /** Who does not wait need not stand in order either. */
@@ -129,50 +113,70 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         if (!request.mayWait()) {
             return put(at, rounds);
         }
-        CompletableFuture<Attempt> later = new CompletableFuture<>();
-        if (at.line.mayGo(() -> put(at, rounds).whenComplete((attempt, failure) -> {
-            if (failure == null) {
-                later.complete(attempt);
-            } else {
-                later.completeExceptionally(failure);
+        return inOrder.send(at.line().order(), () -> {
+            if (at.on().isOver()) {
+                at.line().order().open();
+                return done(sessionEnded(at));
             }
-        }))) {
             return put(at, rounds);
-        }
-        return later;
+        });
     }
 
-    /** One request: the key, and how many stand in line with it. Who does so already is ahead of it. */
+    /**
+     * One request: the key, and how many stand in line with it. Who does so already is ahead of it. A try, which must know whom
+     * it gives way to, reads who is first instead.
+     */
     private CompletionStage<Attempt> put(Place at, int rounds) {
-        long epoch = at.on.epoch();
-        sending(epoch);
-        return answered(
+        long epoch = at.on().epoch();
+        unanswered.sending(epoch);
+        return afterwards(
                 at,
                 backend.calls()
                         .txn(
                                 what(),
-                                new Cmp[] {Requests.isAbsent(at.key), Requests.isInEpoch(at.on.sessionKey(), epoch)},
-                                new Op[] {Requests.put(at.key, record, at.on.lease()), at.line.length()})
+                                new Cmp[] {
+                                    Requests.isAbsent(at.key()),
+                                    Requests.isInEpoch(at.on().sessionKey(), epoch)
+                                },
+                                new Op[] {
+                                    Requests.put(at.key(), record, at.on().lease()),
+                                    request.mayWait()
+                                            ? at.line().count()
+                                            : at.line().head()
+                                })
                         .whenComplete((answer, failure) -> {
-                            // Refused: it was not executed, and never will be.
-                            if (!(failure instanceof BackendUnavailableException)) {
-                                wasAnswered();
-                            }
+                            unanswered.sent(failure);
                             if (request.mayWait()) {
-                                at.line.answered(failure == null);
+                                tellOthers(at, failure == null ? answer : null);
                             }
                         }),
-                answer -> answer.isSucceeded()
-                        ? stands(
-                                at.since(answer.getHeader().getRevision()),
-                                answer.getGetResponses().get(0).getCount() <= 1)
-                        : look(at, rounds));
+                answer -> answer.isSucceeded() ? stood(at, answer, rounds) : look(at, rounds));
+    }
+
+    private void tellOthers(Place at, @Nullable TxnResponse answer) {
+        if (answer == null) {
+            at.line().order().open();
+        } else {
+            boolean taken = answer.isSucceeded()
+                    && at.line().isTaken(answer.getGetResponses().get(0).getCount());
+            at.line().order().answered(inOrder, taken);
+        }
+    }
+
+    private CompletionStage<Attempt> stood(Place at, TxnResponse answer, int rounds) {
+        Place now = at.since(answer.getHeader().getRevision());
+        GetResponse queue = answer.getGetResponses().get(0);
+        return request.mayWait() ? stands(now, queue.getCount() <= 1) : evaluate(now, queue, rounds);
     }
 
     /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
     private CompletionStage<Attempt> look(Place at, int rounds) {
-        Op[] reads = {Requests.get(at.key), Requests.getWithoutValue(at.on.sessionKey()), at.line.head()};
-        return answered(
+        Op[] reads = {
+            Requests.get(at.key()),
+            Requests.getWithoutValue(at.on().sessionKey()),
+            at.line().head()
+        };
+        return afterwards(
                 at,
                 backend.calls().txn(what(), new Cmp[0], reads),
                 answer -> notPut(at, answer.getGetResponses(), rounds));
@@ -181,29 +185,32 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     private CompletionStage<Attempt> notPut(Place at, List<GetResponse> reads, int rounds) {
         List<KeyValue> session = reads.get(1).getKvs();
         if (session.isEmpty()) {
-            at.on.end("its key was deleted");
+            at.on().end("its key was deleted");
             return done(sessionEnded(at));
         }
-        at.on.isInEpoch(session.get(0).getVersion());
+        at.on().sawEpoch(session.get(0).getVersion());
         List<KeyValue> own = reads.get(0).getKvs();
         if (own.isEmpty()) {
             return ask(at, rounds - 1);
         }
         if (own.get(0).getValue().equals(record)) {
-            return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2)); // an earlier one was executed
+            // An earlier one was executed.
+            return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2), rounds);
         }
-        Place elsewhere = at.inSlot(at.line.another());
+        Place elsewhere = at.inSlot(at.line().another());
         place = elsewhere;
         return ask(elsewhere, rounds - 1);
     }
 
     /** The woken waiter's one request: the grant is what the store says, not what an event made us believe. */
-    private CompletionStage<Attempt> confirm(Place at) {
-        return answered(
+    private CompletionStage<Attempt> confirm(Place at, int rounds) {
+        return afterwards(
                 at,
-                backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key, at.since)}, new Op[] {at.line.head()}),
+                backend.calls().txn(what(), new Cmp[] {Requests.isFrom(at.key(), at.since())}, new Op[] {
+                    at.line().head()
+                }),
                 answer -> answer.isSucceeded()
-                        ? evaluate(at, answer.getGetResponses().get(0))
+                        ? evaluate(at, answer.getGetResponses().get(0), rounds)
                         : keyGone(at));
     }
 
@@ -211,15 +218,15 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
         CompletionStage<Attempt> after(TxnResponse answer);
     }
 
-    private CompletionStage<Attempt> answered(Place at, CompletionStage<TxnResponse> asked, Step next) {
+    private CompletionStage<Attempt> afterwards(Place at, CompletionStage<TxnResponse> asked, Step next) {
         return asked.handle((answer, failure) -> {
                     if (failure == null) {
                         return next.after(answer);
                     }
                     if (EtcdFailure.isLeaseGone(failure)) {
-                        at.on.end("its lease is gone");
+                        at.on().end("its lease is gone");
                     }
-                    if (at.on.isOver()) {
+                    if (at.on().isOver()) {
                         return done(sessionEnded(at));
                     }
                     return CompletableFuture.<Attempt>failedFuture(failure);
@@ -227,9 +234,47 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                 .thenCompose(stage -> stage);
     }
 
-    private CompletionStage<Attempt> evaluate(Place at, GetResponse queue) {
+    private CompletionStage<Attempt> evaluate(Place at, GetResponse queue, int rounds) {
         List<KeyValue> head = queue.getKvs();
-        return stands(at, head.isEmpty() || head.get(0).getCreateRevision() == at.since);
+        boolean first = head.isEmpty() || head.get(0).getCreateRevision() == at.since();
+        return first || request.mayWait() ? stands(at, first) : giveWay(at, head.get(0), rounds);
+    }
+
+    /**
+     * A try takes its key away before it says "busy", unless who was ahead is gone by then: else those who try again and again
+     * would find each other's keys and nobody the lock. What it may leave is removed with the ticket.
+     */
+    private CompletionStage<Attempt> giveWay(Place at, KeyValue ahead, int rounds) {
+        place = at;
+        return backend.calls()
+                .txn(
+                        what(),
+                        new Cmp[] {
+                            Requests.isFrom(ahead.getKey(), ahead.getCreateRevision()),
+                            Requests.isFrom(at.key(), at.since()) // late it must not touch the next one in its slot
+                        },
+                        new Op[] {Requests.delete(at.key())},
+                        new Op[] {at.line().head(), Requests.getWithoutValue(at.key())})
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        return waiting();
+                    }
+                    if (answer.isSucceeded()) {
+                        place = at.since(0);
+                        return waiting();
+                    }
+                    GetResponse queue = answer.getGetResponses().get(0);
+                    List<KeyValue> own = answer.getGetResponses().get(1).getKvs();
+                    if (own.isEmpty() || own.get(0).getCreateRevision() != at.since()) {
+                        return keyGone(at);
+                    }
+                    return rounds > 0 ? evaluate(at, queue, rounds - 1) : waiting();
+                })
+                .thenCompose(stage -> stage);
+    }
+
+    private static CompletionStage<Attempt> waiting() {
+        return done(new Attempt.Waiting(FALLBACK));
     }
 
     private CompletionStage<Attempt> stands(Place at, boolean first) {
@@ -238,20 +283,20 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
             return done(grant(at));
         }
         if (request.mayWait()) {
-            at.line.await(this);
+            at.line().await(this);
         }
         // A session that ended before we listened wakes nobody.
-        return done(at.on.isOver() ? sessionEnded(at) : new Attempt.Waiting(FALLBACK));
+        return at.on().isOver() ? done(sessionEnded(at)) : waiting();
     }
 
     private Attempt grant(Place at) {
         synchronized (this) {
             granted = true;
         }
-        if (!at.line.granted(this)) {
+        if (!at.line().granted(this)) {
             backend.late().add(this); // the grant stands without it, only word of a deletion depends on it
         }
-        return new Attempt.Granted(at.since, at.on.liveness().orElseThrow());
+        return new Attempt.Granted(at.since(), at.on().liveness().orElseThrow());
     }
 
     /** The core forgets a displaced ticket; what it has in the store goes with the session's lease. */
@@ -261,11 +306,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     }
 
     private CompletionStage<Attempt> keyGone(Place at) {
-        boolean doubtful;
-        synchronized (this) {
-            doubtful = unanswered > 0;
-        }
-        if (doubtful) {
+        if (unanswered.mayCome()) {
             backend.settle("a request for lock \"" + request.name() + "\" without an answer", this::end);
         } else {
             leave(at);
@@ -274,13 +315,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                 + " was deleted, and not by its owner"));
     }
 
-    private synchronized void sending(long epoch) {
-        unanswered++;
-        unansweredEpoch = Math.max(unansweredEpoch, epoch);
-    }
-
-    private synchronized void wasAnswered() {
-        unanswered--;
+    private synchronized boolean isEnded() {
+        return ended;
     }
 
     private synchronized boolean isRemoved() {
@@ -290,7 +326,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     @Override
     public QueueView.Contender place() {
         Place at = standing();
-        return new QueueView.Contender(at.key, at.since);
+        return new QueueView.Contender(at.key(), at.since());
     }
 
     private Place standing() {
@@ -318,7 +354,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
             return;
         }
         // With the session go all keys at once: then that is the reason, and not a deletion.
-        CompletableFuture<Boolean> stands = standing().on.stands().toCompletableFuture();
+        CompletableFuture<Boolean> stands = new CompletableFuture<>();
+        standing().on().stands().whenComplete((there, failure) -> stands.complete(true));
         backend.clock().schedule(REASON_WITHIN, () -> stands.complete(true));
         stands.whenComplete(
                 (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
@@ -327,8 +364,11 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     @Override
     public void watchOwn() {
         Place at = place;
-        if (at != null && !at.on.isOver()) {
-            at.line.guard(this);
+        if (at != null && !at.on().isOver()) {
+            at.line().guard(this);
+            if (isEnded()) { // meanwhile: then nobody else makes it forget
+                at.line().forget(this);
+            }
         }
     }
 
@@ -336,41 +376,45 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     public CompletionStage<Boolean> end() {
         backend.late().remove(this);
         Place at = place;
-        boolean doubtful;
-        long epoch;
+        boolean leaves;
         synchronized (this) {
             ended = true;
-            doubtful = unanswered > 0;
-            epoch = unansweredEpoch;
+            leaves = at != null && at.since() != 0 && !leaving && !left;
+            leaving |= leaves;
         }
         if (at == null) {
             return CompletableFuture.completedFuture(false);
         }
-        at.line.forget(this);
-        if (at.since == 0 && !doubtful) {
+        if (leaves) {
+            at.line().leaving();
+        }
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
+        if (at.since() == 0 && !unanswered.mayBeThere()) {
             leave(at);
             return CompletableFuture.completedFuture(false);
         }
-        if (at.on.isOver()) {
+        if (at.on().isOver()) {
             return sessionGone(at);
         }
-        CompletionStage<Boolean> removal = doubtful ? withdraw(at, epoch) : release(at);
-        return removal.handle((was, failure) -> {
+        CompletionStage<Boolean> removed =
+                unanswered.mayCome() ? removal.withdraw(at, unanswered.epoch()) : removal.release(at);
+        return removed.handle((was, failure) -> {
                     if (failure == null) {
                         leave(at);
                         return CompletableFuture.completedFuture(was);
                     }
                     if (EtcdFailure.isLeaseGone(failure)) {
-                        at.on.end("its lease is gone");
+                        at.on().end("its lease is gone");
                     }
-                    return at.on.isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
+                    return at.on().isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
                 })
                 .thenCompose(stage -> stage);
     }
 
     private CompletableFuture<Boolean> sessionGone(Place at) {
         return backend.context()
-                .timed("the end of a session at " + backend.endpoints(), at.on.gone())
+                .timed("the end of a session at " + backend.endpoints(), at.on().gone())
                 .thenApply(gone -> {
                     leave(at);
                     return false;
@@ -378,50 +422,18 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
                 .toCompletableFuture();
     }
 
-    /** One request; a later one of its kind finds nothing, and touches nobody else's key. */
-    private CompletionStage<Boolean> release(Place at) {
-        return backend.calls()
-                .txn(
-                        "release of lock \"" + request.name() + "\"",
-                        new Cmp[] {Requests.isFrom(at.key, at.since)},
-                        new Op[] {Requests.delete(at.key)})
-                .thenApply(TxnResponse::isSucceeded);
-    }
-
-    /**
-     * What may have been executed is undone, and what may yet be is defeated: by a new epoch of the session, unless there has
-     * been one since it was sent.
-     */
-    private CompletionStage<Boolean> withdraw(Place at, long epoch) {
-        ByteSequence session = at.on.sessionKey();
-        Op undo =
-                Op.txn(new Cmp[] {Requests.hasValue(at.key, record)}, new Op[] {Requests.delete(at.key)}, new Op[] {});
-        Op[] then = epoch < at.on.epoch()
-                ? new Op[] {undo, Requests.getWithoutValue(session)}
-                : new Op[] {undo, backend.sessionValue(at.on), Requests.getWithoutValue(session)};
-        return backend.calls()
-                .txn("withdrawal from lock \"" + request.name() + "\"", new Cmp[] {Requests.isThere(session)}, then)
-                .thenCompose(answer -> {
-                    if (!answer.isSucceeded()) {
-                        at.on.end("its key was deleted");
-                        return sessionGone(at);
-                    }
-                    at.on.isInEpoch(
-                            answer.getGetResponses().get(0).getKvs().get(0).getVersion());
-                    return CompletableFuture.completedFuture(
-                            answer.getTxnResponses().get(0).isSucceeded());
-                });
-    }
-
     private void leave(Place at) {
-        at.line.forget(this);
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
         boolean first;
+        boolean announced;
         synchronized (this) {
             first = !left;
             left = true;
+            announced = leaving;
         }
         if (first) {
-            at.line.leave(at.slot);
+            at.line().leave(at.slot(), announced);
         }
     }
 
@@ -429,7 +441,7 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     public void abandon() {
         Place at = place;
         if (at != null) {
-            at.on.end("a key of it could not be deleted for a whole lease");
+            at.on().end("a key of it could not be deleted for a whole lease");
         }
     }
 
@@ -444,8 +456,8 @@ final class EtcdTicket implements Ticket, LockLine.Member, LateArming.Held {
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         Place at = place;
-        return type == EtcdGuard.class && at != null && at.since != 0
-                ? Optional.of(type.cast(new LeaseGuard(at.key, at.since)))
+        return type == EtcdGuard.class && at != null && at.since() != 0
+                ? Optional.of(type.cast(new LeaseGuard(at.key(), at.since())))
                 : Optional.empty();
     }
 }

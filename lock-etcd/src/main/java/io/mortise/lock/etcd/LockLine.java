@@ -3,23 +3,16 @@ package io.mortise.lock.etcd;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
-import io.etcd.jetcd.options.WatchOption;
-import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,67 +20,41 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One lock as one session sees it: the keys in use, and while somebody waits or holds for long the one watch that all of them
- * share. The watch starts from now, since the server serves one that starts in the past from a slow loop; when it is known to
- * stand, one look at the queue closes the gap.
+ * share.
  *
  * <p>Nothing is called under its monitor: what is to be told is collected there, and told after.
  */
-final class LockLine {
-    /** One contender of this client, in the store. Returns at once. */
-    interface Member {
-        QueueView.Contender place();
-
-        /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session is over. */
-        void turn();
-
-        /** Its key was deleted, and not by itself. */
-        void gone();
-    }
-
+final class LockLine implements LineWatch.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockLine.class);
 
     /** For how long the watch outlasts its last listener: one who takes turns with others need not arm it each time. */
     private static final Duration LINGER = Duration.ofMillis(400);
 
-    private static final Duration RETRY = Duration.ofMillis(500);
+    /** At least this, at most twice: a server that lost all watches at once does not get them all at once. */
+    private static final Duration RETRY = Duration.ofMillis(300);
 
     private final EtcdCalls calls;
     private final LockClock clock;
     private final String contenders;
-    private final ByteSequence range;
-    private final ByteSequence rangeEnd;
     private final Op head;
-    private final Op length;
+    private final Op count;
     private final Consumer<LockLine> whenIdle;
+    private final AcquireOrder order = new AcquireOrder();
 
     @GuardedBy("this")
     private int users;
 
     @GuardedBy("this")
+    private int leaving;
+
+    @GuardedBy("this")
     private final BitSet slots = new BitSet();
 
-    /** An acquire is under way. */
     @GuardedBy("this")
-    private boolean going;
+    private final LineMembers members = new LineMembers();
 
     @GuardedBy("this")
-    private final Deque<Runnable> behind = new ArrayDeque<>();
-
-    @GuardedBy("this")
-    private final Map<ByteSequence, Member> waiting = new HashMap<>();
-
-    @GuardedBy("this")
-    private final Map<ByteSequence, Member> holding = new HashMap<>();
-
-    @GuardedBy("this")
-    private final QueueView view = new QueueView();
-
-    /** Who was told last that it is its turn: once is enough. */
-    @GuardedBy("this")
-    private QueueView.@Nullable Contender turned;
-
-    @GuardedBy("this")
-    private @Nullable Watching watching;
+    private @Nullable LineWatch watching;
 
     @GuardedBy("this")
     private boolean lingering;
@@ -103,10 +70,10 @@ final class LockLine {
         this.calls = calls;
         this.clock = clock;
         this.contenders = contenders;
-        this.range = EtcdKeys.bytes(contenders);
-        this.rangeEnd = OptionsUtil.prefixEndOf(range);
+        ByteSequence range = EtcdKeys.bytes(contenders);
+        ByteSequence rangeEnd = OptionsUtil.prefixEndOf(range);
         this.head = Requests.head(range, rangeEnd);
-        this.length = Requests.length(range, rangeEnd);
+        this.count = Requests.count(range, rangeEnd);
         this.whenIdle = whenIdle;
     }
 
@@ -121,46 +88,19 @@ final class LockLine {
     }
 
     /** Asks how many contenders there are. */
-    Op length() {
-        return length;
+    Op count() {
+        return count;
     }
 
-    /**
-     * Acquires of those who wait go one after the other: the server takes up requests of one connection in any order, and who
-     * asked first is to stand first (S12).
-     *
-     * @param later runs when it may go, if it may not now
-     * @return whether it may go now; {@link #answered} follows in any case
-     */
-    synchronized boolean mayGo(Runnable later) {
-        if (!going) {
-            going = true;
-            return true;
-        }
-        behind.add(later);
-        return false;
-    }
-
-    /** The one that went is answered: the next one goes. If it had no answer the others do not wait as long, one by one. */
-    void answered(boolean well) {
-        List<Runnable> next = new ArrayList<>();
-        synchronized (this) {
-            Runnable one = behind.poll();
-            while (one != null) {
-                next.add(one);
-                one = well ? null : behind.poll();
-            }
-            going = well && !next.isEmpty();
-        }
-        next.forEach(Runnable::run);
+    /** In which acquires go. */
+    AcquireOrder order() {
+        return order;
     }
 
     /** A ticket begins to use it: the lowest slot that is free. */
     synchronized int enter() {
         users++;
-        int slot = slots.nextClearBit(0);
-        slots.set(slot);
-        return slot;
+        return another();
     }
 
     /** One more slot for a ticket whose own turned out to be taken in the store; that one stays taken here. */
@@ -170,10 +110,25 @@ final class LockLine {
         return slot;
     }
 
-    /** The ticket's key is certainly not in the store any more. */
-    void leave(int slot) {
+    /** The ticket's key is in the store, and is being taken away. Once, before {@link #leave}. */
+    synchronized void leaving() {
+        leaving++;
+    }
+
+    /** Whether that is more than one's own key and those that are being taken away. */
+    synchronized boolean isTaken(long found) {
+        return found - 1 - leaving > 0;
+    }
+
+    /**
+     * The ticket's key is certainly not in the store any more.
+     *
+     * @param announced by {@link #leaving}
+     */
+    void leave(int slot, boolean announced) {
         synchronized (this) {
             users--;
+            leaving -= announced ? 1 : 0;
             slots.clear(slot);
         }
         whenIdle.accept(this);
@@ -185,29 +140,26 @@ final class LockLine {
     }
 
     /** From now on it hears of its turn, and of the deletion of its key. */
-    void await(Member member) {
+    void await(LineMembers.Member member) {
         join(member, false);
     }
 
     /** It holds the lock, for a while already: it hears of the deletion of its key. */
-    void guard(Member member) {
+    void guard(LineMembers.Member member) {
         join(member, true);
     }
 
-    private void join(Member member, boolean holds) {
-        Watching opening = null;
-        List<Runnable> told = new ArrayList<>();
+    private void join(LineMembers.Member member, boolean holds) {
+        LineWatch opening = null;
+        List<Runnable> told;
         synchronized (this) {
             if (over) {
                 return;
             }
-            (holds ? holding : waiting).put(member.place().key(), member);
+            told = members.add(member, holds);
             if (watching == null) {
-                opening = new Watching();
+                opening = new LineWatch(calls, contenders, this);
                 watching = opening;
-            } else if (watching.standing) {
-                missing(told);
-                turns(told);
             }
         }
         if (opening != null) {
@@ -217,31 +169,23 @@ final class LockLine {
     }
 
     /** It has become the holder. Whether deletions of its key are told without more. */
-    boolean granted(Member member) {
+    boolean granted(LineMembers.Member member) {
         List<Runnable> told = new ArrayList<>();
+        boolean listens;
         synchronized (this) {
-            ByteSequence key = member.place().key();
-            boolean standing = watching != null && watching.standing;
-            if (!waiting.remove(key, member) && !standing) {
-                return false;
-            }
-            holding.put(key, member);
-            if (standing) {
-                missing(told);
-            }
+            listens = members.granted(member, told);
         }
         told.forEach(Runnable::run);
-        return true;
+        return listens;
     }
 
     /** It hears of nothing any more. */
-    void forget(Member member) {
+    void forget(LineMembers.Member member) {
         boolean timer = false;
         synchronized (this) {
-            ByteSequence key = member.place().key();
-            boolean waited = waiting.remove(key, member);
-            boolean held = holding.remove(key, member);
-            if ((waited || held) && watching != null) {
+            members.remove(member);
+            // Whoever was told that its key is gone was none of them any more, and may have been the last.
+            if (watching != null && members.isEmpty()) {
                 lastUse = clock.nanoTime();
                 timer = !lingering;
                 lingering = true;
@@ -253,10 +197,10 @@ final class LockLine {
     }
 
     private void closeIfUnused() {
-        Watching closing = null;
+        LineWatch closing = null;
         synchronized (this) {
             lingering = false;
-            if (watching != null && waiting.isEmpty() && holding.isEmpty()) {
+            if (watching != null && members.isEmpty()) {
                 Duration unused = Duration.ofNanos(clock.nanoTime() - lastUse);
                 if (unused.compareTo(LINGER) < 0) {
                     lingering = true;
@@ -265,192 +209,68 @@ final class LockLine {
                 }
                 closing = watching;
                 watching = null;
+                members.blind();
             }
         }
         if (closing != null) {
             closing.close();
             whenIdle.accept(this);
-        }
-    }
-
-    /** A watch heard its last: another one, as long as somebody needs it. */
-    private void replace(Watching ended) {
-        Watching next;
-        synchronized (this) {
-            if (watching != ended) {
-                return;
-            }
-            next = waiting.isEmpty() && holding.isEmpty() ? null : new Watching();
-            watching = next;
-        }
-        ended.close();
-        if (next == null) {
-            whenIdle.accept(this);
-        } else {
-            clock.schedule(RETRY, next::open);
         }
     }
 
     /** The session is over: who waits hears of that, and nobody of anything more. */
     void end() {
-        Watching closing;
-        List<Member> left;
+        LineWatch closing;
+        List<Runnable> told;
         synchronized (this) {
             over = true;
             closing = watching;
             watching = null;
-            left = List.copyOf(waiting.values());
-            waiting.clear();
-            holding.clear();
+            told = members.clear();
         }
         if (closing != null) {
             closing.close();
         }
-        left.forEach(Member::turn);
+        order.open();
+        told.forEach(Runnable::run);
     }
 
-    @GuardedBy("this")
-    private void turns(List<Runnable> told) {
-        view.head().ifPresent(head -> {
-            Member first = waiting.get(head.key());
-            if (first != null && first.place().equals(head) && !head.equals(turned)) {
-                turned = head;
-                told.add(first::turn);
-            }
-        });
+    @Override
+    public void looked(LineWatch from, GetResponse found) {
+        List<Runnable> told;
+        synchronized (this) {
+            told = watching == from ? members.looked(found) : List.of();
+        }
+        told.forEach(Runnable::run);
     }
 
-    /** Those whose keys were there when they joined, and are not any more. */
-    @GuardedBy("this")
-    private void missing(List<Runnable> told) {
-        missing(waiting, view, told);
-        missing(holding, view, told);
+    @Override
+    public void changed(LineWatch from, WatchResponse events) {
+        List<Runnable> told;
+        synchronized (this) {
+            told = watching == from ? members.changed(events) : List.of();
+        }
+        told.forEach(Runnable::run);
     }
 
-    private static void missing(Map<ByteSequence, Member> members, QueueView view, List<Runnable> told) {
-        members.values().removeIf(member -> {
-            boolean missing = view.misses(member.place());
-            if (missing) {
-                told.add(member::gone);
+    /** Another one, as long as somebody needs it. */
+    @Override
+    public void ended(LineWatch from, Throwable cause) {
+        LineWatch next;
+        synchronized (this) {
+            if (watching != from) {
+                return;
             }
-            return missing;
-        });
-    }
-
-    @GuardedBy("this")
-    private void apply(WatchResponse events, List<Runnable> told) {
-        for (WatchEvent event : events.getEvents()) {
-            KeyValue key = event.getKeyValue();
-            if (event.getEventType() == WatchEvent.EventType.DELETE) {
-                view.deleted(key.getKey(), key.getModRevision());
-                deleted(waiting, key, told);
-                deleted(holding, key, told);
-            } else {
-                view.put(key.getKey(), key.getCreateRevision(), key.getModRevision());
-            }
+            next = members.isEmpty() ? null : new LineWatch(calls, contenders, this);
+            watching = next;
+            members.blind();
         }
-    }
-
-    private static void deleted(Map<ByteSequence, Member> members, KeyValue key, List<Runnable> told) {
-        Member member = members.get(key.getKey());
-        if (member != null && member.place().since() < key.getModRevision()) { // else it was the one before in its slot
-            members.remove(key.getKey());
-            told.add(member::gone);
-        }
-    }
-
-    /** One watch and what was seen of it. */
-    private final class Watching implements KeyWatch.Listener {
-        private @Nullable KeyWatch watch; // guarded by the line
-        private boolean closed; // guarded by the line
-        private boolean standing; // guarded by the line
-        private final List<WatchResponse> early = new ArrayList<>(); // guarded by the line
-
-        void open() {
-            synchronized (LockLine.this) {
-                if (closed) {
-                    return;
-                }
-            }
-            KeyWatch opened = KeyWatch.open(calls, range, WatchOption.builder().withRange(rangeEnd), this);
-            boolean late;
-            synchronized (LockLine.this) {
-                watch = opened;
-                late = closed;
-            }
-            if (late) {
-                opened.close();
-            }
-        }
-
-        void close() {
-            KeyWatch closing;
-            synchronized (LockLine.this) {
-                closed = true;
-                closing = watch;
-            }
-            if (closing != null) {
-                closing.close();
-            }
-        }
-
-        @Override
-        public void created() {
-            GetOption all =
-                    GetOption.builder().withRange(rangeEnd).withKeysOnly(true).build();
-            calls.get("a look at the queue of " + contenders, range, all).whenComplete((found, failure) -> {
-                if (failure == null) {
-                    looked(found);
-                } else {
-                    ended(failure);
-                }
-            });
-        }
-
-        private void looked(GetResponse found) {
-            List<QueueView.Contender> line = new ArrayList<>();
-            for (KeyValue one : found.getKvs()) {
-                line.add(new QueueView.Contender(one.getKey(), one.getCreateRevision()));
-            }
-            List<Runnable> told = new ArrayList<>();
-            synchronized (LockLine.this) {
-                if (watching != this) {
-                    return;
-                }
-                view.reset(found.getHeader().getRevision(), line);
-                turned = null;
-                standing = true;
-                missing(told);
-                for (WatchResponse events : early) {
-                    apply(events, told);
-                }
-                early.clear();
-                turns(told);
-            }
-            told.forEach(Runnable::run);
-        }
-
-        @Override
-        public void changed(WatchResponse events) {
-            List<Runnable> told = new ArrayList<>();
-            synchronized (LockLine.this) {
-                if (watching != this) {
-                    return;
-                }
-                if (!standing) {
-                    early.add(events);
-                    return;
-                }
-                apply(events, told);
-                turns(told);
-            }
-            told.forEach(Runnable::run);
-        }
-
-        @Override
-        public void ended(Throwable cause) {
-            log.info("event=watch-ended range={} cause=\"{}\"", contenders, cause.toString());
-            replace(this);
+        log.info("event=watch-ended range={} cause=\"{}\"", contenders, cause.toString());
+        from.close();
+        if (next == null) {
+            whenIdle.accept(this);
+        } else {
+            clock.schedule(RETRY.plusNanos(ThreadLocalRandom.current().nextLong(RETRY.toNanos())), next::open);
         }
     }
 }

@@ -10,9 +10,9 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.MethodDescriptor;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -29,9 +29,7 @@ final class OwnClient {
 
     static Client build(EtcdOptions options, Duration connectTimeout, Duration requestTimeout) {
         ClientBuilder builder = Client.builder()
-                .endpoints(options.endpointList().stream()
-                        .map(endpoint -> URI.create("http://" + endpoint)) // the scheme means nothing here
-                        .toList())
+                .target(target(options.endpointList()))
                 .executorService(MoreExecutors.newDirectExecutorService())
                 .waitForReady(false)
                 .retryMaxAttempts(0)
@@ -44,6 +42,11 @@ final class OwnClient {
         options.tls().ifPresent(builder::sslContext);
         options.credentials().ifPresent(who -> builder.user(bytes(who.user())).password(bytes(who.password())));
         return builder.build();
+    }
+
+    /** As jetcd resolves it. jetcd's own way from endpoints there knows neither IPv6 nor names with an underscore. */
+    static String target(List<String> endpoints) {
+        return "ip:///" + String.join(",", endpoints).replace("[", "%5B").replace("]", "%5D");
     }
 
     private static ByteSequence bytes(String text) {

@@ -45,8 +45,8 @@ final class Requests {
         return Op.put(key, value, PutOption.builder().withLeaseId(leaseId).build());
     }
 
-    static Op[] sessionKey(ByteSequence key, long leaseId, String clientId) {
-        return new Op[] {put(key, EtcdKeys.bytes("client=" + clientId), leaseId)};
+    static Op sessionKey(ByteSequence key, long leaseId, String clientId) {
+        return put(key, EtcdKeys.bytes("client=" + clientId), leaseId);
     }
 
     static Op get(ByteSequence key) {
@@ -62,7 +62,7 @@ final class Requests {
     }
 
     /** How many contenders there are: counted without being read. */
-    static Op length(ByteSequence range, ByteSequence rangeEnd) {
+    static Op count(ByteSequence range, ByteSequence rangeEnd) {
         return Op.get(
                 range,
                 GetOption.builder().withRange(rangeEnd).withCountOnly(true).build());

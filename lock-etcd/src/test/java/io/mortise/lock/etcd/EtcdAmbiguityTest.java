@@ -12,6 +12,8 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -106,6 +108,26 @@ class EtcdAmbiguityTest {
             assertThat(namespace.line("x"))
                     .singleElement()
                     .satisfies(key -> assertThat(key.createRevision()).isEqualTo(next.fencingToken()));
+        }
+    }
+
+    /** A try takes its key away while another holds; the slot is a waiter's by the time that arrives. */
+    @Test
+    void S05_aTryThatGivesWayLateDoesNotTouchTheNextInItsSlot() throws Exception {
+        try (LockClient other = namespace.client();
+                Lease held = other.named("x").acquire()) {
+            List<CompletableFuture<Wire.Late>> late = new ArrayList<>();
+            wire.before("Txn", () -> {}, () -> late.add(wire.delayNext("Txn")));
+            assertThat(client.named("x").tryAcquire()).isEmpty();
+            Await.until("its key is gone", SOON, () -> namespace.line("x").size() == 1);
+            CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+            Await.until("it stands in line", SOON, () -> namespace.line("x").size() == 2);
+            long place = namespace.line("x").get(1).createRevision();
+            arrive(late.get(0));
+            assertThat(namespace.line("x")).hasSize(2);
+            assertThat(namespace.line("x").get(1).createRevision()).isEqualTo(place);
+            held.close();
+            waiting.get(5, TimeUnit.SECONDS).close();
         }
     }
 

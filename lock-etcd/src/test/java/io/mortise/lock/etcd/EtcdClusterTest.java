@@ -7,7 +7,10 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
+import io.mortise.lock.LossReason;
 import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareEtcd;
+import io.mortise.lock.testkit.servers.EtcdEntry;
 import io.mortise.lock.testkit.servers.EtcdTestCluster;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
 import java.time.Duration;
@@ -20,11 +23,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three members, of which one fails. */
+@Tag("once")
 class EtcdClusterTest {
     private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
     private EtcdTestCluster cluster;
@@ -57,6 +63,70 @@ class EtcdClusterTest {
             follower.resume();
             held.close();
         }
+    }
+
+    /**
+     * The old leader goes on where it was, and answers keepalives by itself until it hears of its successor. One client knows it
+     * alone, the other all members: whatever they believe, the cluster has it.
+     */
+    @Test
+    void S02_S07_aLeaderThatIsFrozenAndResumedMakesNobodyBelieveInALeaseThatIsGone() throws Exception {
+        Duration lease = Duration.ofSeconds(4);
+        EtcdTestServer old = cluster.leader();
+        try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT);
+                LockClient all = client(lease)) {
+            Lease one = alone.named("one").acquire();
+            Lease two = all.named("two").acquire();
+            long frozen = System.nanoTime(); // no renewal that counts was sent later
+            old.pause();
+            BareEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
+            beliefsAreTrue(majority, List.of(one, two), () -> !one.isHeld());
+            assertThat(one.lost().toCompletableFuture().get(5, TimeUnit.SECONDS).kind())
+                    .isEqualTo(LossReason.Kind.EXPIRED);
+            assertThat(System.nanoTime() - frozen)
+                    .isLessThan(lease.multipliedBy(3).toNanos());
+            old.resume();
+            long until = System.nanoTime() + lease.multipliedBy(2).toNanos();
+            beliefsAreTrue(majority, List.of(one, two), () -> System.nanoTime() - until > 0);
+            assertThat(one.isHeld()).as("it does not come back").isFalse();
+            Lease next = alone.named("one").tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+            assertThat(next.fencingToken()).isGreaterThan(one.fencingToken());
+            next.close();
+        }
+    }
+
+    /** The lease is shorter frozen than it lasts: the old leader has it still, and renews it when it goes on. */
+    @Test
+    void S02_aLeaderThatIsFrozenForAMomentMakesNobodyBelieveInALeaseThatIsGone() throws Exception {
+        Duration lease = Duration.ofSeconds(12);
+        for (int i = 0; i < 2; i++) {
+            EtcdTestServer old = cluster.leader();
+            try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT)) {
+                Lease held = alone.named("x").acquire();
+                old.pause();
+                BareEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
+                old.resume();
+                long until = System.nanoTime() + lease.plusSeconds(2).toNanos();
+                beliefsAreTrue(majority, List.of(held), () -> System.nanoTime() - until > 0);
+                held.close();
+            }
+            cluster.awaitServing();
+        }
+    }
+
+    /** Looks at the store first: a key that was not there is not there later, so nobody may believe in it then. */
+    private static void beliefsAreTrue(BareEtcd majority, List<Lease> leases, BooleanSupplier enough) {
+        Await.until("enough was seen", Duration.ofSeconds(60), () -> {
+            List<Long> there = majority.list("mortise/").stream()
+                    .map(EtcdEntry::createRevision)
+                    .toList();
+            for (Lease lease : leases) {
+                if (lease.isHeld()) {
+                    assertThat(there).as("the key of %s", lease).contains(lease.fencingToken());
+                }
+            }
+            return enough.getAsBoolean();
+        });
     }
 
     @Test

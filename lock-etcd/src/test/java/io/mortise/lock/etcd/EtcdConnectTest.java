@@ -15,9 +15,17 @@ import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.EtcdServerOptions;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -107,6 +115,47 @@ class EtcdConnectTest {
             assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + silent.getLocalPort(), IMPATIENT))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("127.0.0.1:" + silent.getLocalPort());
+        }
+    }
+
+    @Test
+    void anIpv6AddressIsReached() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getAllByName("::1")[0])) {
+            silent.setSoTimeout(10_000);
+            CompletableFuture<Boolean> reached = CompletableFuture.supplyAsync(() -> {
+                try (Socket accepted = silent.accept()) {
+                    return accepted.isConnected();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            assertThatThrownBy(() -> Locks.connect("etcd://[::1]:" + silent.getLocalPort(), IMPATIENT))
+                    .isInstanceOf(BackendUnavailableException.class);
+            assertThat(reached.get(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** jetcd binds the answers to the context of the thread that uses a client first: that thread waits for them here. */
+    @Test
+    void S15_aClientIsOpenedOnAThreadOfVertx() throws Exception {
+        Vertx vertx = Vertx.vertx(new VertxOptions().setUseDaemonThread(true));
+        try (Client borrowed = Client.builder().endpoints(open.endpoint()).build()) {
+            for (EtcdOptions options :
+                    List.of(EtcdOptions.connectTo(List.of("127.0.0.1:" + open.port())), EtcdOptions.using(borrowed))) {
+                CompletableFuture<Boolean> worked = new CompletableFuture<>();
+                vertx.getOrCreateContext().runOnContext(start -> {
+                    try {
+                        works(EtcdLocks.connect(
+                                options, ClientOptions.defaults().connectTimeout(SOON)));
+                        worked.complete(true);
+                    } catch (Exception e) {
+                        worked.completeExceptionally(e);
+                    }
+                });
+                assertThat(worked.get(30, TimeUnit.SECONDS)).isTrue();
+            }
+        } finally {
+            vertx.close();
         }
     }
 

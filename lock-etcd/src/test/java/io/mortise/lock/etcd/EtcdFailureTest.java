@@ -9,8 +9,11 @@ import io.grpc.Status;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
+import java.security.cert.CertificateException;
 import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -66,15 +69,33 @@ class EtcdFailureTest {
                 .isInstanceOf(BackendUnavailableException.class);
     }
 
+    private static LockException ofHandshake(Throwable failure) {
+        return of(Status.UNAVAILABLE
+                .withDescription("io exception")
+                .withCause(failure)
+                .asRuntimeException());
+    }
+
     @Test
-    void aBrokenHandshakeIsRefused() {
-        Throwable handshake = new SSLHandshakeException("PKIX path building failed");
-        assertThat(of(Status.UNAVAILABLE
-                        .withDescription("io exception")
-                        .withCause(handshake)
-                        .asRuntimeException()))
+    void S15_certificatesThatAreWrongAreRefused() {
+        Throwable untrusted = new SSLHandshakeException("PKIX path building failed")
+                .initCause(new CertificateException("no path to a root"));
+        assertThat(ofHandshake(untrusted))
                 .isInstanceOf(BackendRefusedException.class)
-                .hasMessageContaining("PKIX");
+                .hasMessageContaining("no path to a root");
+        assertThat(ofHandshake(new SSLPeerUnverifiedException("another host")))
+                .isInstanceOf(BackendRefusedException.class);
+        assertThat(ofHandshake(new SSLHandshakeException("Received fatal alert: bad_certificate")))
+                .isInstanceOf(BackendRefusedException.class);
+    }
+
+    /** A line that breaks while TLS is set up, or later. */
+    @Test
+    void S08_S15_aConnectionThatBreaksUnderTlsIsUnknown() {
+        assertThat(ofHandshake(new SSLHandshakeException("Connection closed while SSL/TLS handshake was in progress")))
+                .isInstanceOf(BackendUnavailableException.class);
+        assertThat(ofHandshake(new SSLException("closing inbound before receiving peer's close_notify")))
+                .isInstanceOf(BackendUnavailableException.class);
     }
 
     @Test
@@ -93,6 +114,45 @@ class EtcdFailureTest {
         assertThat(EtcdFailure.isLeaseGone(of(grpc))).isTrue();
         assertThat(EtcdFailure.isLeaseGone(of(jetcd))).isTrue();
         assertThat(EtcdFailure.isLeaseGone(of(Status.UNAVAILABLE.asRuntimeException())))
+                .isFalse();
+    }
+
+    /** A lock may have any name, and our own messages quote it. */
+    @Test
+    void S08_whatWeSayOurselvesProvesNothing() {
+        Throwable own = new BackendUnavailableException(
+                "acquire of lock \"requested lease not found, invalid auth token\": no answer in 5000 ms");
+        assertThat(EtcdFailure.isLeaseGone(own)).isFalse();
+        assertThat(EtcdFailure.isStaleToken(own)).isFalse();
+        Throwable full = new BackendUnavailableException("lock \"etcdserver: space\"");
+        assertThat(EtcdFailure.isRefusedWhenDone(full)).isFalse();
+    }
+
+    @Test
+    void S15_aServerThatAnswersIsNotDisconnected() {
+        Throwable leaderless =
+                Status.UNAVAILABLE.withDescription("etcdserver: no leader").asRuntimeException();
+        Throwable nobody = Status.UNAVAILABLE.withDescription("io exception").asRuntimeException();
+        assertThat(EtcdFailure.isDisconnected(leaderless)).isFalse();
+        assertThat(EtcdFailure.isAnswer(leaderless)).isTrue();
+        assertThat(EtcdFailure.isDisconnected(nobody)).isTrue();
+        assertThat(EtcdFailure.isAnswer(nobody)).isFalse();
+    }
+
+    @Test
+    void S08_aFullStoreHasDoneItOrNeverWill() {
+        String text = "etcdserver: mvcc: database space exceeded";
+        assertThat(EtcdFailure.isRefusedWhenDone(
+                        of(Status.RESOURCE_EXHAUSTED.withDescription(text).asRuntimeException())))
+                .isTrue();
+        assertThat(EtcdFailure.isRefusedWhenDone(of(Status.UNAVAILABLE
+                        .withDescription("etcdserver: request timed out")
+                        .asRuntimeException())))
+                .as("it may be done yet")
+                .isFalse();
+        assertThat(EtcdFailure.isRefusedWhenDone(of(Status.RESOURCE_EXHAUSTED
+                        .withDescription("gRPC message exceeds maximum size")
+                        .asRuntimeException())))
                 .isFalse();
     }
 }

@@ -5,8 +5,10 @@ import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.FaultConformance;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract of every backend, kept on etcd: on a server and on lines to it that break. */
+@Tag("once")
 class EtcdFaultConformanceTest extends FaultConformance {
     private static ConformanceServer server;
 

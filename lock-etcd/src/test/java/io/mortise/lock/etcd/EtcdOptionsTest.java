@@ -4,6 +4,10 @@ package io.mortise.lock.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.etcd.jetcd.Client;
+import io.grpc.netty.GrpcSslContexts;
+import io.netty.handler.ssl.SslContext;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -59,5 +63,41 @@ class EtcdOptionsTest {
                 .credentials("lena", "pssst");
         assertThat(all).hasToString("etcd://h1:1,[::1]:2 namespace \"\"");
         assertThat(options.credentials()).as("the copy alone has them").isEmpty();
+    }
+
+    @Test
+    void S14_whatABorrowedClientWasToldItselfIsRefused() throws Exception {
+        try (Client client = Client.builder().endpoints("http://h:2379").build()) {
+            EtcdOptions borrowed = EtcdOptions.using(client);
+            assertThatThrownBy(() -> borrowed.credentials("lena", "pssst"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("credentials")
+                    .hasMessageNotContaining("pssst");
+            SslContext tls = GrpcSslContexts.forClient().build();
+            assertThatThrownBy(() -> borrowed.tls(tls))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("tls");
+            assertThat(OpenStore.hint(borrowed)).isEmpty();
+        }
+    }
+
+    @Test
+    void S19_whatLetsAnyoneInIsWarnedOf() throws Exception {
+        SslContext tls = GrpcSslContexts.forClient().build();
+        assertThat(OpenStore.hint(options))
+                .hasValueSatisfying(hint -> assertThat(hint).contains("without users"));
+        assertThat(OpenStore.hint(options.credentials("lena", "pssst")))
+                .hasValueSatisfying(
+                        hint -> assertThat(hint).contains("without TLS").doesNotContain("pssst"));
+        assertThat(OpenStore.hint(options.credentials("lena", "pssst").tls(tls)))
+                .isEmpty();
+    }
+
+    @Test
+    void addressesGoToJetcdAsItReadsThem() {
+        URI target = URI.create(OwnClient.target(List.of("h:1", "[::1]:2", "a_b:3")));
+        assertThat(target.getScheme()).isEqualTo("ip");
+        assertThat(target.getAuthority()).isNull();
+        assertThat(target.getPath()).isEqualTo("/h:1,[::1]:2,a_b:3");
     }
 }

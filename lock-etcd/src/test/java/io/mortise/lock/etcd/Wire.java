@@ -5,13 +5,20 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 /** What goes over a client's wire, by the names of etcd's methods; and a request that arrives far too late. */
 final class Wire implements ClientInterceptor {
     private final Map<String, Integer> counts = new ConcurrentHashMap<>();
+    private final AtomicInteger watching = new AtomicInteger();
+    private final Map<String, Queue<Runnable>> before = new ConcurrentHashMap<>();
+    private final Map<String, Status> failing = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable String> delaying = new AtomicReference<>();
     private final CompletableFuture<Late> late = new CompletableFuture<>();
 
@@ -31,6 +41,21 @@ final class Wire implements ClientInterceptor {
     /** How often each was called: a stream counts once. */
     Map<String, Integer> counts() {
         return new TreeMap<>(counts);
+    }
+
+    /** How many streams of watches have not ended. */
+    int watching() {
+        return watching.get();
+    }
+
+    /** Runs on the sender's thread before a request of that name is sent: the first task before the next one, and so on. */
+    void before(String method, Runnable... tasks) {
+        before.put(method, new ConcurrentLinkedQueue<>(List.of(tasks)));
+    }
+
+    /** The next request of that name is not sent: this is its answer. */
+    void answerNext(String method, Status answer) {
+        failing.put(method, answer);
     }
 
     void reset() {
@@ -47,10 +72,66 @@ final class Wire implements ClientInterceptor {
     public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
         String name = String.valueOf(method.getBareMethodName());
         counts.merge(name, 1, Integer::sum);
+        Runnable task = before.getOrDefault(name, new ArrayDeque<>()).poll();
+        if (task != null) {
+            task.run();
+        }
+        Status failure = failing.remove(name);
+        if (failure != null) {
+            return new Answered<>(failure);
+        }
+        if (name.equals("Watch")) {
+            watching.incrementAndGet();
+            return new Counted<>(next.newCall(method, options));
+        }
         String awaited = delaying.get();
         return name.equals(awaited) && delaying.compareAndSet(awaited, null)
                 ? new Delayed<>(() -> next.newCall(method, options.withDeadline(null)))
                 : next.newCall(method, options);
+    }
+
+    private final class Counted<Q, A> extends SimpleForwardingClientCall<Q, A> {
+        Counted(ClientCall<Q, A> real) {
+            super(real);
+        }
+
+        @Override
+        public void start(Listener<A> listener, Metadata headers) {
+            super.start(
+                    new SimpleForwardingClientCallListener<>(listener) {
+                        @Override
+                        public void onClose(Status status, Metadata trailers) {
+                            watching.decrementAndGet();
+                            super.onClose(status, trailers);
+                        }
+                    },
+                    headers);
+        }
+    }
+
+    private static final class Answered<Q, A> extends ClientCall<Q, A> {
+        private final Status answer;
+
+        Answered(Status answer) {
+            this.answer = answer;
+        }
+
+        @Override
+        public void start(Listener<A> listener, Metadata headers) {
+            listener.onClose(answer, new Metadata());
+        }
+
+        @Override
+        public void request(int messages) {}
+
+        @Override
+        public void cancel(@Nullable String why, @Nullable Throwable cause) {}
+
+        @Override
+        public void sendMessage(Q sent) {}
+
+        @Override
+        public void halfClose() {}
     }
 
     private final class Delayed<Q, A> extends ClientCall<Q, A> implements Late {

@@ -10,6 +10,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LateArming;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
@@ -35,6 +36,9 @@ import org.slf4j.LoggerFactory;
 /** One session at a time, made anew for the next acquire when the last one is over. */
 final class ZkBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(ZkBackend.class);
+    /** Well below the second within which a deletion is told (S7). */
+    static final Duration ARM_AFTER = Duration.ofMillis(100);
+
     private static final AtomicBoolean warnedOfOpenAcl = new AtomicBoolean();
 
     /** The core has waited for a whole request timeout already if the server is silent. */
@@ -58,7 +62,7 @@ final class ZkBackend implements LockBackend {
         this.options = options;
         this.context = context;
         this.paths = new LockPaths(options.basePath());
-        this.late = new LateArming(context.clock());
+        this.late = new LateArming(context.clock(), ARM_AFTER);
         this.sessionTimeout = options.sessionTimeout();
     }
 

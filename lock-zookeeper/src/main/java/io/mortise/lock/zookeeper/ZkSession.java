@@ -6,6 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.ReadyLine;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -40,7 +41,7 @@ final class ZkSession implements Watcher {
     private final String base;
     private final boolean owned;
     private final WatchTable watches = new WatchTable();
-    private final ReadyLine ready = new ReadyLine();
+    private final ReadyLine<ZkLiveness> ready = new ReadyLine<>();
     private final Set<ZkTicket> inLine = ConcurrentHashMap.newKeySet(); // on a borrowed handle only
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();

@@ -4,6 +4,7 @@ package io.mortise.lock.zookeeper;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.LateArming;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.Ticket;
 import io.mortise.lock.spi.Waiter;

@@ -173,7 +173,7 @@ class BorrowedHandleTest {
                 client.named("pile/" + i).acquire().close();
             }
             // Released about when the late watch is armed, so that the two requests meet.
-            long earliest = LateArming.PERIOD.toMillis();
+            long earliest = ZkBackend.ARM_AFTER.toMillis();
             for (int round = 0; round < 5; round++) {
                 List<CompletableFuture<ReleaseOutcome>> released = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {

@@ -92,10 +92,10 @@ class ZooKeeperAmbiguityTest {
             long start = System.nanoTime();
             Lease lease = client.named(lock).acquire();
             plan.run();
-            boolean inTime = System.nanoTime() - start < LateArming.PERIOD.toNanos();
+            boolean inTime = System.nanoTime() - start < ZkBackend.ARM_AFTER.toNanos();
             // On a machine that stalled it may have been sent before the plan, which counts from itself on.
             boolean sent = Await.holdsWithin(
-                    inTime ? ZkTests.SOON : LateArming.PERIOD.multipliedBy(5),
+                    inTime ? ZkTests.SOON : ZkBackend.ARM_AFTER.multipliedBy(5),
                     () -> proxy.toString().contains("getData"));
             assertThat(sent || !inTime).as("its node is watched").isTrue();
             checkGrant(lease);

@@ -64,8 +64,8 @@ class ZooKeeperWireTest {
             start = System.nanoTime();
             lock.acquire().close();
             held = System.nanoTime() - start;
-        } while (held >= LateArming.PERIOD.toNanos());
-        long ticks = start + held + LateArming.PERIOD.multipliedBy(3).toNanos();
+        } while (held >= ZkBackend.ARM_AFTER.toNanos());
+        long ticks = start + held + ZkBackend.ARM_AFTER.multipliedBy(3).toNanos();
         Await.until("a late watch would stand", ZkTests.SOON, () -> System.nanoTime() - ticks > 0);
         assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "delete", 1L));
     }

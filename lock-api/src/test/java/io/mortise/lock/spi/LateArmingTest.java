@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.zookeeper;
+package io.mortise.lock.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.ManualClock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LateArmingTest {
+    private static final Duration PERIOD = Duration.ofMillis(100);
     private final ManualClock clock = new ManualClock();
-    private final LateArming late = new LateArming(clock);
+    private final LateArming late = new LateArming(clock, PERIOD);
     private final List<String> armed = new ArrayList<>();
 
     private LateArming.Held held(String name) {
@@ -18,15 +19,15 @@ class LateArmingTest {
     }
 
     private void period() {
-        clock.advance(LateArming.PERIOD);
+        clock.advance(PERIOD);
     }
 
     @Test
     void armsAfterOneToTwoPeriodsAndOnce() {
         late.add(held("early"));
-        clock.advance(LateArming.PERIOD.dividedBy(2));
+        clock.advance(PERIOD.dividedBy(2));
         late.add(held("late"));
-        clock.advance(LateArming.PERIOD.dividedBy(2));
+        clock.advance(PERIOD.dividedBy(2));
         assertThat(armed).as("one may be half a period old").isEmpty();
         period();
         assertThat(armed).containsExactlyInAnyOrder("early", "late");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.zookeeper;
+package io.mortise.lock.spi;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
@@ -10,22 +9,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Grants without a watch on their node get one when they have been held for a while, {@link #PERIOD} to twice that: a short
- * hold never pays for it. One timer for all of a client, and only while there are such grants.
+ * For backends whose store tells of deletions to those who watch: grants without a watch get one when they have been held for a
+ * while, one period to twice that, so that a short hold never pays for it. One timer for all of a client, and only while there
+ * are such grants. Thread-safe.
  */
-final class LateArming {
+public final class LateArming {
     /** A grant that may lack the watch. */
-    interface Held {
+    public interface Held {
         /** Arms it, if it is still needed. Returns at once. */
         void watchOwn();
     }
 
     private static final Logger log = LoggerFactory.getLogger(LateArming.class);
 
-    /** Well below the second within which a deletion is told (S7). */
-    static final Duration PERIOD = Duration.ofMillis(100);
-
     private final LockClock clock;
+    private final Duration period;
 
     @GuardedBy("this")
     private Set<Held> fresh = new HashSet<>();
@@ -37,11 +35,18 @@ final class LateArming {
     @GuardedBy("this")
     private boolean ticking;
 
-    LateArming(LockClock clock) {
+    /**
+     * For one client.
+     *
+     * @param period more than zero; a deletion that nobody hears of lasts for twice this at most
+     */
+    public LateArming(LockClock clock, Duration period) {
         this.clock = clock;
+        this.period = period;
     }
 
-    void add(Held granted) {
+    /** A grant without a watch. */
+    public void add(Held granted) {
         synchronized (this) {
             fresh.add(granted);
             if (ticking) {
@@ -49,10 +54,11 @@ final class LateArming {
             }
             ticking = true;
         }
-        clock.schedule(PERIOD, this::tick);
+        clock.schedule(period, this::tick);
     }
 
-    synchronized void remove(Held ended) {
+    /** It has ended, or has its watch. One that is being armed right now still is. Idempotent. */
+    public synchronized void remove(Held ended) {
         fresh.remove(ended);
         older.remove(ended);
     }
@@ -68,7 +74,7 @@ final class LateArming {
             again = ticking;
         }
         if (again) {
-            clock.schedule(PERIOD, this::tick);
+            clock.schedule(period, this::tick);
         }
         due.forEach(LateArming::arm);
     }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** How the key of a ticket is taken out of the store; each of its ways is one request, and idempotent. */
+final class Removal {
+    private final EtcdBackend backend;
+    private final String lock;
+    private final ByteSequence record;
+
+    /** @param record the value of the ticket's key, which no other has */
+    Removal(EtcdBackend backend, String lock, ByteSequence record) {
+        this.backend = backend;
+        this.lock = lock;
+        this.record = record;
+    }
+
+    /** Of a key that was put, or of one that may have been and will not be. Whether it was there. */
+    CompletionStage<Boolean> release(Place at) {
+        Cmp ours = at.since() == 0 ? Requests.hasValue(at.key(), record) : Requests.isFrom(at.key(), at.since());
+        return backend.calls()
+                .txn("release of lock \"" + lock + "\"", new Cmp[] {ours}, new Op[] {Requests.delete(at.key())})
+                .thenApply(TxnResponse::isSucceeded);
+    }
+
+    /**
+     * What may have been executed is undone, and what may yet be is defeated: by a new epoch of the session, unless there has
+     * been one since it was sent. Fails if the session turns out to be over.
+     *
+     * @param epoch the latest one in which a request was sent that has no answer
+     */
+    CompletionStage<Boolean> withdraw(Place at, long epoch) {
+        ByteSequence session = at.on().sessionKey();
+        Op undo = Op.txn(
+                new Cmp[] {Requests.hasValue(at.key(), record)}, new Op[] {Requests.delete(at.key())}, new Op[] {});
+        Op[] then = epoch < at.on().epoch()
+                ? new Op[] {undo, Requests.getWithoutValue(session)}
+                : new Op[] {undo, backend.sessionValue(at.on()), Requests.getWithoutValue(session)};
+        return backend.calls()
+                .txn("withdrawal from lock \"" + lock + "\"", new Cmp[] {Requests.isThere(session)}, then)
+                .thenCompose(answer -> {
+                    if (!answer.isSucceeded()) {
+                        at.on().end("its key was deleted");
+                        return CompletableFuture.failedFuture(at.on().unavailable("its key was deleted"));
+                    }
+                    at.on()
+                            .sawEpoch(answer.getGetResponses()
+                                    .get(0)
+                                    .getKvs()
+                                    .get(0)
+                                    .getVersion());
+                    return CompletableFuture.completedFuture(
+                            answer.getTxnResponses().get(0).isSucceeded());
+                });
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Many at once who do not wait for long, or not at all. */
+class EtcdCrowdTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static EtcdTestServer server;
+
+    private final Wire wire = new Wire();
+    private OneNamespace namespace;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void newNamespace() {
+        namespace = OneNamespace.on(server);
+    }
+
+    /** One round trip each would be far longer than they wait: those whose turn does not come know that it is busy. */
+    @Test
+    void S09_S15_whoHasNoTurnInTimeIsToldThatItIsBusy() throws Exception {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+                LockClient holder = namespace.client();
+                Lease held = holder.named("x").acquire();
+                LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + line.port()))
+                        .namespace(namespace.name()))) {
+            client.named("y").acquire().close();
+            line.delay(Duration.ofMillis(20));
+            List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                waiting.add(client.named("x").tryAcquireAsync(Duration.ofSeconds(1)));
+            }
+            for (CompletableFuture<Optional<Lease>> one : waiting) {
+                assertThat(one.get(20, TimeUnit.SECONDS)).isEmpty();
+            }
+            Await.until("their keys are gone", SOON, () -> namespace.line("x").size() == 1);
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    /** Those who gave up before their turn hold up nobody. */
+    @Test
+    void S10_S11_aLineOfWhichManyGaveUpGoesOn() throws Exception {
+        try (LockClient client = namespace.client()) {
+            Lease held = client.named("x").acquire();
+            List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                waiting.add(client.named("x").acquireAsync());
+            }
+            for (int i = 0; i < 60; i++) {
+                if (i % 3 != 0) {
+                    waiting.get(i).cancel(true);
+                }
+            }
+            held.close();
+            for (int i = 0; i < 60; i += 3) {
+                waiting.get(i).get(10, TimeUnit.SECONDS).close();
+            }
+            Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
+        }
+    }
+
+    /** Its own key was in line by then, so it is the first. */
+    @Test
+    void S09_aTryWhosePredecessorGoesMeanwhileIsGranted() throws Exception {
+        try (LockClient client = namespace.client(wire);
+                LockClient other = namespace.client()) {
+            Lease held = other.named("x").acquire();
+            String key = namespace.line("x").get(0).key();
+            wire.before("Txn", () -> {}, () -> namespace.bare().delete(key));
+            wire.reset();
+            Lease lease = client.named("x").tryAcquire().orElseThrow();
+            assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2));
+            assertThat(lease.fencingToken()).isGreaterThan(held.fencingToken());
+            assertThat(namespace.line("x"))
+                    .singleElement()
+                    .satisfies(own -> assertThat(own.createRevision()).isEqualTo(lease.fencingToken()));
+            lease.close();
+        }
+    }
+
+    @Test
+    void S09_thoseWhoTryAgainAndAgainGetAFreeLock() throws Exception {
+        int threads = 8;
+        AtomicInteger got = new AtomicInteger();
+        AtomicInteger inside = new AtomicInteger();
+        ExecutorService spinning = Executors.newFixedThreadPool(threads);
+        List<Future<?>> ends = new ArrayList<>();
+        try (LockClient one = namespace.client();
+                LockClient two = namespace.client()) {
+            long until = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+            for (int i = 0; i < threads; i++) {
+                LockClient client = i % 2 == 0 ? one : two;
+                ends.add(spinning.submit(() -> {
+                    while (got.get() < 100 && System.nanoTime() - until < 0) {
+                        client.named("x").tryAcquire().ifPresent(lease -> {
+                            assertThat(inside.incrementAndGet()).isEqualTo(1);
+                            inside.decrementAndGet();
+                            got.incrementAndGet();
+                            lease.close();
+                        });
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get(60, TimeUnit.SECONDS);
+            }
+            assertThat(got.get()).isGreaterThanOrEqualTo(100);
+            Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
+        } finally {
+            spinning.shutdownNow();
+        }
+    }
+}

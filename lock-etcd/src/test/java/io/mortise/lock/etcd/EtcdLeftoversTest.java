@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.Status;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockMode;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Waiter;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareEtcd;
+import io.mortise.lock.testkit.servers.EtcdServerOptions;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** S17: what is left of what went wrong, here and in the store; and that it costs nobody else their lease. */
+class EtcdLeftoversTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static EtcdTestServer server;
+
+    private final Wire wire = new Wire();
+    private OneNamespace namespace;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdTestServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void newNamespace() {
+        namespace = OneNamespace.on(server);
+    }
+
+    @Test
+    void S17_aDeletedKeyLeavesNoWatch() throws Exception {
+        try (LockClient client = namespace.client(wire)) {
+            Await.until("the session is watched", SOON, () -> wire.watching() == 1);
+            List<Lease> held = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                held.add(client.named("x" + i).acquire());
+            }
+            Await.until("all are watched", SOON, () -> wire.watching() == 21);
+            LockAdmin admin = client.admin().orElseThrow();
+            for (int i = 0; i < 20; i++) {
+                String name = "x" + i;
+                admin.forceRelease(
+                                name,
+                                admin.status(name)
+                                        .toCompletableFuture()
+                                        .get(5, TimeUnit.SECONDS)
+                                        .holders()
+                                        .get(0))
+                        .toCompletableFuture()
+                        .get(5, TimeUnit.SECONDS);
+            }
+            Await.until("all are lost", SOON, () -> held.stream().noneMatch(Lease::isHeld));
+            Await.until("the watches have ended", SOON, () -> wire.watching() == 1);
+            assertThat(namespace.keys()).isEmpty();
+        }
+    }
+
+    /** The timer that arms it has taken the grant from its list just before the release. */
+    @Test
+    void S17_aWatchThatIsArmedAfterTheReleaseEnds() throws Exception {
+        CompletableFuture<EtcdBackend> opened = new CompletableFuture<>();
+        EtcdOptions options = namespace.options().interceptors(List.of(wire));
+        try (LockClient client = LockClients.over(
+                context -> {
+                    EtcdBackend backend = EtcdBackend.open(options, context);
+                    opened.complete(backend);
+                    return backend;
+                },
+                ClientOptions.defaults())) {
+            Await.until("the session is watched", SOON, () -> wire.watching() == 1);
+            EtcdTicket ticket = (EtcdTicket) opened.join().enqueue(new Exclusive(), new Deaf());
+            ticket.attempt().toCompletableFuture().get(5, TimeUnit.SECONDS);
+            ticket.end().toCompletableFuture().get(5, TimeUnit.SECONDS);
+            wire.reset();
+            ticket.watchOwn();
+            Await.until("it is armed", SOON, () -> wire.counts().containsKey("Range"));
+            Await.until("the watch has ended", SOON, () -> wire.watching() == 1);
+            client.named("y").acquire().close();
+        }
+    }
+
+    /** The store refuses each withdrawal that writes; what etcd refused itself need not be withdrawn in that way. */
+    @Test
+    @Tag("once")
+    void S08_aFullStoreCostsNobodyTheirLease() throws Exception {
+        Duration lease = Duration.ofSeconds(2);
+        try (EtcdTestServer small = EtcdTestServer.start(
+                        EtcdServerOptions.defaults().withArguments("--quota-backend-bytes", "2097152"));
+                LockClient client =
+                        EtcdLocks.connect(OneNamespace.on(small).options().leaseDuration(lease))) {
+            Lease held = client.named("a").acquire();
+            fill(small.connect());
+            long full = System.nanoTime();
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> client.named("b").tryAcquire())
+                        .isInstanceOf(BackendUnavailableException.class)
+                        .hasMessageContaining("space");
+            }
+            Await.until(
+                    "it lasted for several leases, or is lost",
+                    Duration.ofSeconds(30),
+                    () -> !held.isHeld()
+                            || System.nanoTime() - full > lease.multipliedBy(4).toNanos());
+            assertThat(held.isHeld()).isTrue();
+            held.close();
+        }
+    }
+
+    private static void fill(BareEtcd etcd) {
+        String much = "x".repeat(200_000);
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        etcd.put("much" + i, much);
+                    }
+                })
+                .isInstanceOf(BareEtcd.ErrorReply.class)
+                .hasMessageContaining("space");
+    }
+
+    /** Such as a leader that was replaced may give by itself. */
+    @Test
+    void S02_aKeepaliveThatFindsNoLeaseIsLookedInto() throws Exception {
+        EtcdOptions quick =
+                namespace.options().leaseDuration(Duration.ofSeconds(2)).interceptors(List.of(wire));
+        try (LockClient client = EtcdLocks.connect(quick)) {
+            Lease held = client.named("x").acquire();
+            wire.reset();
+            wire.answerNext(
+                    "LeaseKeepAlive", Status.NOT_FOUND.withDescription("etcdserver: requested lease not found"));
+            Await.until(
+                    "it was renewed since, or is lost",
+                    SOON,
+                    () -> !held.isHeld() || wire.counts().getOrDefault("LeaseKeepAlive", 0) >= 5);
+            assertThat(held.isHeld()).isTrue();
+            assertThat(namespace.sessions()).hasSize(1);
+            held.close();
+        }
+    }
+
+    private static final class Exclusive implements LockRequest {
+        @Override
+        public LockName name() {
+            return new LockName("x");
+        }
+
+        @Override
+        public LockMode mode() {
+            return LockMode.EXCLUSIVE;
+        }
+
+        @Override
+        public String attemptId() {
+            return "0123456789abcdef0123456789abcdef";
+        }
+
+        @Override
+        public String ownerRecord() {
+            return attemptId() + " m1";
+        }
+
+        @Override
+        public Duration leaseDuration() {
+            return EtcdOptions.DEFAULT_LEASE;
+        }
+
+        @Override
+        public boolean mayWait() {
+            return true;
+        }
+    }
+
+    private static final class Deaf implements Waiter {
+        @Override
+        public void wake() {}
+
+        @Override
+        public void lost(LossReason reason) {}
+    }
+}
