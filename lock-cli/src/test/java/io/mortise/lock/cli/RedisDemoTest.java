@@ -8,9 +8,11 @@ import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The demo on a server that runs already, by URL. */
+@Tag("once")
 class RedisDemoTest {
     @Test
     void runsByUrlAndLeavesOnlyTheCounter() {
@@ -23,7 +25,7 @@ class RedisDemoTest {
                     new PrintWriter(err),
                     "demo",
                     "--url",
-                    server.url(),
+                    server.url() + "?lease=3s",
                     "--json",
                     "--workers",
                     "2",

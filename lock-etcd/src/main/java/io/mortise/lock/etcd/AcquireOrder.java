@@ -65,6 +65,8 @@ final class AcquireOrder {
         List<Sender> behind;
         synchronized (this) {
             orderly = true;
+            line.remove(sender); // its turn came while it asked again by itself
+            asking.remove(sender);
             if (going == sender) {
                 next = next();
             }

@@ -30,12 +30,14 @@ final class Connection {
     /** So long without any answer, since the first request that found no server. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    /** A failure that long after the one before has nothing to do with it. */
-    private static final Duration UNRELATED = Duration.ofSeconds(10);
+    private static final Duration SHORTEST_UNRELATED = Duration.ofSeconds(10);
 
     private final EtcdOptions options;
     private final BackendContext context;
     private final boolean owned;
+
+    /** A failure that long after the one before has nothing to do with it; renewals of a long lease are far apart. */
+    private final Duration unrelated;
 
     private volatile @Nullable Client client; // null until it is open
     private volatile boolean failing;
@@ -56,6 +58,9 @@ final class Connection {
         this.options = options;
         this.context = context;
         this.owned = options.client().isEmpty();
+        this.unrelated = options.leaseDuration().compareTo(SHORTEST_UNRELATED) > 0
+                ? options.leaseDuration()
+                : SHORTEST_UNRELATED;
     }
 
     /** Makes the client; no server need answer. Waits at most for the connect timeout, for names that must be looked up. */
@@ -78,15 +83,22 @@ final class Connection {
     private Client ready() {
         Client made = options.client()
                 .orElseGet(() -> OwnClient.build(options, context.connectTimeout(), context.requestTimeout()));
-        made.getLeaseClient();
-        made.getWatchClient();
-        made.getMaintenanceClient();
-        if (owned) { // nobody waits for the answer; the names are known when this returns
-            made.getKVClient().get(EtcdKeys.bytes(options.namespace() + "%"), GetOption.DEFAULT);
-        } else {
-            made.getKVClient();
+        try {
+            made.getLeaseClient();
+            made.getWatchClient();
+            made.getMaintenanceClient();
+            if (owned) { // nobody waits for the answer; the names are known when this returns
+                made.getKVClient().get(EtcdKeys.bytes(options.namespace() + "%"), GetOption.DEFAULT);
+            } else {
+                made.getKVClient();
+            }
+            return made;
+        } catch (RuntimeException | Error e) {
+            if (owned) {
+                made.close();
+            }
+            throw e;
         }
-        return made;
     }
 
     private void publish(Client made) {
@@ -137,7 +149,7 @@ final class Connection {
             if (closed || replacing || asked != client) {
                 return;
             }
-            if (!failing || now - failedLast > UNRELATED.toNanos()) {
+            if (!failing || now - failedLast > unrelated.toNanos()) {
                 failing = true;
                 failingSince = now;
             }
@@ -158,7 +170,7 @@ final class Connection {
     private void replace() {
         try {
             publish(ready());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // no threads left, say: that passes
             log.warn("event=reconnect-failed endpoints={}", endpoints(), e);
             synchronized (this) {
                 replacing = false; // the next request that finds no server tries again

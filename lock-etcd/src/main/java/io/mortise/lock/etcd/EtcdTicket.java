@@ -246,31 +246,32 @@ final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
      */
     private CompletionStage<Attempt> giveWay(Place at, KeyValue ahead, int rounds) {
         place = at;
-        return backend.calls()
-                .txn(
-                        what(),
-                        new Cmp[] {
-                            Requests.isFrom(ahead.getKey(), ahead.getCreateRevision()),
-                            Requests.isFrom(at.key(), at.since()) // late it must not touch the next one in its slot
-                        },
-                        new Op[] {Requests.delete(at.key())},
-                        new Op[] {at.line().head(), Requests.getWithoutValue(at.key())})
-                .handle((answer, failure) -> {
-                    if (failure != null) {
-                        return waiting();
-                    }
-                    if (answer.isSucceeded()) {
-                        place = at.since(0);
-                        return waiting();
-                    }
-                    GetResponse queue = answer.getGetResponses().get(0);
-                    List<KeyValue> own = answer.getGetResponses().get(1).getKvs();
-                    if (own.isEmpty() || own.get(0).getCreateRevision() != at.since()) {
-                        return keyGone(at);
-                    }
-                    return rounds > 0 ? evaluate(at, queue, rounds - 1) : waiting();
-                })
-                .thenCompose(stage -> stage);
+        return afterwards(
+                at,
+                backend.calls()
+                        .txn(
+                                what(),
+                                new Cmp[] {
+                                    Requests.isFrom(ahead.getKey(), ahead.getCreateRevision()),
+                                    Requests.isFrom(
+                                            at.key(), at.since()) // late it must not touch the next one in its slot
+                                },
+                                new Op[] {Requests.delete(at.key())},
+                                new Op[] {at.line().head(), Requests.getWithoutValue(at.key())}),
+                answer -> gaveWay(at, answer, rounds));
+    }
+
+    private CompletionStage<Attempt> gaveWay(Place at, TxnResponse answer, int rounds) {
+        if (answer.isSucceeded()) {
+            place = at.since(0);
+            return waiting();
+        }
+        GetResponse queue = answer.getGetResponses().get(0);
+        List<KeyValue> own = answer.getGetResponses().get(1).getKvs();
+        if (own.isEmpty() || own.get(0).getCreateRevision() != at.since()) {
+            return keyGone(at);
+        }
+        return rounds > 0 ? evaluate(at, queue, rounds - 1) : waiting();
     }
 
     private static CompletionStage<Attempt> waiting() {

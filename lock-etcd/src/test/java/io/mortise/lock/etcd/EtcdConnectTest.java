@@ -29,9 +29,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Ways in and out: TLS, users, borrowed clients, and servers that are not there. */
+@Tag("once")
 class EtcdConnectTest {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final ClientOptions IMPATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMillis(600));

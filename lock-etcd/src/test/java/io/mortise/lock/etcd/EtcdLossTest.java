@@ -16,9 +16,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How holders and waiters hear that what they had is gone. */
+@Tag("once")
 class EtcdLossTest {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final Duration LEASE = Duration.ofSeconds(4);

@@ -16,9 +16,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How many requests go over the wire, counted in the client. */
+@Tag("once")
 class EtcdWireTest {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static EtcdTestServer server;

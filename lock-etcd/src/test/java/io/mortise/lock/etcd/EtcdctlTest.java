@@ -18,9 +18,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** With {@code etcdctl lock}, and so with Go's {@code concurrency.Mutex}, which it is made of. */
+@Tag("once")
 class EtcdctlTest {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static EtcdTestServer server;

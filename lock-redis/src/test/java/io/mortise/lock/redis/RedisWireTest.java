@@ -24,9 +24,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What goes over the wire, counted by the server. */
+@Tag("once")
 class RedisWireTest {
     private static final int CLIENTS = 10;
     private static final int WAITERS = 20;

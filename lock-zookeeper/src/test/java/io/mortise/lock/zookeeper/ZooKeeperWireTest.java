@@ -21,9 +21,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What goes over the wire, counted by the server. */
+@Tag("once")
 class ZooKeeperWireTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
 

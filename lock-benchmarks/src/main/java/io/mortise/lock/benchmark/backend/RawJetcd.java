@@ -11,6 +11,7 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -24,6 +25,8 @@ final class RawJetcd implements Contender {
 
     /** It renews nothing: ten minutes is more than any run of a scenario takes. */
     private static final long LEASE_SECONDS = 600;
+
+    private static final long REVOKE_SECONDS = 10;
 
     @Override
     public String name() {
@@ -59,8 +62,10 @@ final class RawJetcd implements Contender {
                 return new Key(requests, key);
             }
 
+            /** A release that was not awaited may not have been sent. */
             @Override
-            public void close() {
+            public void close() throws Exception {
+                client.getLeaseClient().revoke(lease).get(REVOKE_SECONDS, TimeUnit.SECONDS);
                 client.close();
             }
         };
