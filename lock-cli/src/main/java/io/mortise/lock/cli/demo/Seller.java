@@ -2,6 +2,7 @@
 package io.mortise.lock.cli.demo;
 
 import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -9,6 +10,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
@@ -30,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 final class Seller implements AutoCloseable {
     /** Long enough for processes to get in each other's way, short enough for a demo. */
     private static final int MAX_THINK_NANOS = 1_000_000;
+
+    /** The store has answered the demo itself; what takes long here is a crew of cold processes that all load their client. */
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private final String name;
     private final String lockName;
@@ -65,7 +70,7 @@ final class Seller implements AutoCloseable {
     }
 
     private void connect(String url) {
-        LockClient connected = Locks.connect(url, Capability.FENCING);
+        LockClient connected = Locks.connect(url, PATIENT, Capability.FENCING);
         client = connected;
         LockOptions options = connected.capabilities().contains(Capability.PER_LOCK_LEASE)
                 ? LockOptions.defaults().leaseDuration(Demo.LEASE)

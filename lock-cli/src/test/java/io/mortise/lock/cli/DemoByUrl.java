@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Locks;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+
+/** The demo, small, on a server that runs already. */
+final class DemoByUrl {
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(50));
+
+    private DemoByUrl() {}
+
+    static void showsWhatItClaims(String url) {
+        // A store's client may need seconds to load on a busy machine, and the demo waits no longer than a user would.
+        Locks.connect(url, PATIENT).close();
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+
+        int code = LockCtl.run(
+                new PrintWriter(out),
+                new PrintWriter(err),
+                "demo",
+                "--url",
+                url + "?lease=3s",
+                "--json",
+                "--workers",
+                "2",
+                "--items",
+                "3");
+
+        assertThat(code).as(err.toString()).isZero();
+        assertThat(out.toString())
+                .startsWith("{\"ok\":true,\"failures\":[],\"url\":\"" + url)
+                .contains("\"lateWriteRefused\":true,\"isHeldAfterwards\":false");
+    }
+}
