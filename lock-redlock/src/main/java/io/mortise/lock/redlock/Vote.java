@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+/** What one master said to an attempt. */
+sealed interface Vote {
+    /** Nothing yet. */
+    record None() implements Vote {}
+
+    /**
+     * It is ours there.
+     *
+     * @param counter the master's counter of grants, raised by this one
+     */
+    record Granted(long counter) implements Vote {}
+
+    /**
+     * Somebody else's key is there.
+     *
+     * @param holder how that one's value begins
+     * @param leftMillis until it expires; negative if it does not
+     */
+    record Conflicted(String holder, long leftMillis) implements Vote {}
+
+    /** No answer, or none that counts. */
+    record Failed(Throwable cause) implements Vote {}
+}

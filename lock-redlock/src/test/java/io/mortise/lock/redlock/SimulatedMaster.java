@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** One master with one lock, as the scripts leave it. */
+final class SimulatedMaster {
+    private State now = new State(null, 0, 0, null, 0);
+    private State saved = now;
+    private int run;
+    private long bootedAt;
+
+    /** All that it stores: a restart may bring back an older one. */
+    private record State(
+            @Nullable String owner,
+            long expiresAt,
+            long counter,
+            @Nullable Integer admittedRun,
+            long since) {
+        State grant(@Nullable String newOwner, long newExpiry, long newCounter) {
+            return new State(newOwner, newExpiry, newCounter, admittedRun, since);
+        }
+    }
+
+    /** Which process answers: a message to an earlier one never arrives. */
+    int run() {
+        return run;
+    }
+
+    long counter() {
+        return now.counter;
+    }
+
+    boolean isAdmitted() {
+        return now.admittedRun != null && now.admittedRun == run;
+    }
+
+    void expire(long time) {
+        if (now.owner != null && now.expiresAt <= time) {
+            now = now.grant(null, 0, now.counter);
+        }
+    }
+
+    /** The clock jumped, or an operator deleted the key. */
+    void lose() {
+        now = now.grant(null, 0, now.counter);
+    }
+
+    /** Its counter if it votes for that owner, -1 if another has its vote, -2 if its vote would not count. */
+    long acquire(String owner, long time, long lease, boolean checksAdmission) {
+        if (checksAdmission && !isAdmitted()) {
+            return -2;
+        }
+        expire(time);
+        if (owner.equals(now.owner)) {
+            return now.counter;
+        }
+        if (now.owner != null) {
+            return -1;
+        }
+        now = now.grant(owner, time + lease, now.counter + 1);
+        return now.counter;
+    }
+
+    boolean raise(String owner, long token, long time, boolean onlyIfOwned, boolean checksAdmission) {
+        if (checksAdmission && !isAdmitted()) {
+            return false;
+        }
+        expire(time);
+        boolean owned = owner.equals(now.owner);
+        if (owned || !onlyIfOwned) {
+            now = now.grant(now.owner, now.expiresAt, Math.max(now.counter, token));
+        }
+        return owned || !onlyIfOwned;
+    }
+
+    void release(String owner) {
+        if (owner.equals(now.owner)) {
+            lose();
+        }
+    }
+
+    void save() {
+        saved = now;
+    }
+
+    void restart(boolean empty, long time) {
+        now = empty ? new State(null, 0, 0, null, 0) : saved;
+        saved = now;
+        run++;
+        bootedAt = time;
+        now = new State(now.owner, now.expiresAt, now.counter, now.admittedRun, 0);
+    }
+
+    Admission.Standing standing(long time) {
+        if (!isAdmitted() && now.since == 0) {
+            now = new State(now.owner, now.expiresAt, now.counter, now.admittedRun, time);
+        }
+        return new Admission.Standing(
+                isAdmitted(),
+                now.admittedRun != null,
+                bootedAt,
+                isAdmitted() ? OptionalLong.empty() : OptionalLong.of(now.since),
+                time);
+    }
+
+    void admit(long counter) {
+        now = new State(now.owner, now.expiresAt, Math.max(now.counter, counter), run, 0);
+    }
+}
