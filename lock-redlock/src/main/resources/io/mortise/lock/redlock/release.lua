@@ -1,0 +1,22 @@
+-- Withdrawal and release in one: nothing of this attempt is left, and the first in line is woken if the lock is free. Safe to
+-- repeat; also where this master is not admitted.
+-- ARGV: attempt id, '1' if the time is asked for
+-- Answers 1 or 0: its vote was there; where others stand in line or the time is asked for, after that
+--       1 or 0: it stood in line; the time
+local attempt = ARGV[1]
+local value = redis.pcall('GET', grant_key)
+if type(value) == 'table' then
+  if not string.find(value.err, 'WRONGTYPE', 1, true) then
+    return value
+  end
+  value = '' -- somebody's list or hash: not ours
+end
+local held = value and string.sub(value, 1, #attempt) == attempt
+if held then
+  redis.call('DEL', grant_key)
+end
+if redis.call('EXISTS', queue_key) == 0 then
+  local was = held and 1 or 0
+  return ARGV[2] == '1' and { was, 0, micros() } or was
+end
+
