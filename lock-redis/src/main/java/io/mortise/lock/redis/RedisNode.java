@@ -121,7 +121,7 @@ final class RedisNode {
             connected = true;
             made.addListener(lost);
             made.addListener(subscriptions);
-            return new Greeting(made.async(), ownChannel, context.clock()::nanoTime)
+            return new Greeting(made.async(), ownChannel, endpoints, context.clock()::nanoTime)
                     .exchange(!id.isEmpty())
                     .thenAccept(this::greeted);
         });

@@ -5,7 +5,7 @@ local ROW_GRANTS, ROW_MICROS = 16, 1000000
 -- Whom a wake was sent to may come first for so long; then any other moves the queue on.
 local WAKE_MICROS = 1000000
 
--- Redis asks for memory before the first write alone, and this one needs none: a full server still hands on.
+-- Redis asks for memory before the first write alone, and this one needs none, as leave does not: a full server still hands on.
 local function spare_memory()
   redis.call('HDEL', entries_key, '')
 end
@@ -19,23 +19,15 @@ local function leave(attempt)
   return true
 end
 
--- The channel and the command for it.
-local function channel_of(entry_channel)
-  local sharded = string.match(entry_channel, '^{s}(.+)$')
-  return sharded or entry_channel, sharded ~= nil
-end
-
 -- Asked before anything is published: the count that PUBLISH answers comes too late to take back what was heard elsewhere,
 -- on a replica or another node of a cluster. Here those count who get it from this server by name: a tool that
 -- listens to patterns is not the process.
-local function is_heard(entry_channel)
-  local channel, sharded = channel_of(entry_channel)
+local function is_heard(channel, sharded)
   return redis.call('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] > 0
 end
 
 local function tell(first, message)
-  local channel, sharded = channel_of(first.channel)
-  redis.call(sharded and 'SPUBLISH' or 'PUBLISH', channel, message .. ' ' .. grant_key)
+  redis.call(first.sharded and 'SPUBLISH' or 'PUBLISH', first.channel, message .. ' ' .. grant_key)
 end
 
 -- The first in line whose entry still stands, and whose process listens or is the one that asks; those before it are gone.
@@ -48,9 +40,13 @@ local function first_live(now, asker)
     end
     local entry = redis.call('HGET', entries_key, attempt)
     if entry then
-      local channel, lease, until_micros, record = string.match(entry, '^(%S+) (%d+) (%d+) (.*)$')
-      if channel and tonumber(until_micros) > now and (attempt == asker or is_heard(channel)) then
-        return { attempt = attempt, channel = channel, lease = lease, record = record }
+      local said, lease, until_micros, record = string.match(entry, '^(%S+) (%d+) (%d+) (.*)$')
+      if said and tonumber(until_micros) > now then
+        local shard_channel = string.match(said, '^{s}(.+)$')
+        local channel, sharded = shard_channel or said, shard_channel ~= nil
+        if attempt == asker or is_heard(channel, sharded) then
+          return { attempt = attempt, channel = channel, sharded = sharded, lease = lease, record = record }
+        end
       end
     end
     leave(attempt)
