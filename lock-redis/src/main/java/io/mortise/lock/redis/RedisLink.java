@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.redis.node.RedisNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;

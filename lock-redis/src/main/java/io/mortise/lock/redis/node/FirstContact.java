@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /** Opens connections and makes sure that they work, within the connect timeout. A server that is not up yet is waited for. */
-final class FirstContact {
+public final class FirstContact {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
@@ -31,8 +31,9 @@ final class FirstContact {
      *
      * @param connect may block; completes once it works
      * @param discard ends one that came too late
+     * @throws LockException what the last try, or one that was refused, failed with
      */
-    static <T> T await(
+    public static <T> T await(
             Supplier<? extends CompletionStage<T>> connect,
             Consumer<T> discard,
             String endpoints,
@@ -84,7 +85,8 @@ final class FirstContact {
         }
     }
 
-    private static LockException explained(ExecutionException failure, String endpoints) {
+    /** Why a server could not be opened, in words that help. */
+    public static LockException explained(Throwable failure, String endpoints) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = cause.getMessage();
             boolean oldServer = message != null && message.contains("unknown command") && message.contains("HELLO");

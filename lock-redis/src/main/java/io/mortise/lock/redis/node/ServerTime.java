@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import org.jspecify.annotations.Nullable;
 
@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
  * The server's clock as seen from ours. It assumes that both run at the same rate within 1 %, and nothing about what they
  * show. Thread-safe; pure arithmetic.
  */
-final class ServerTime {
+public final class ServerTime {
     /** An answer with the server's time in it: it was read after the request was sent, on our clock. */
     private record Anchor(long sentNanos, long serverMicros) {}
 
     private volatile @Nullable Anchor anchor;
 
     /** The request was sent at {@code sentNanos}; the server read its clock some time after that. */
-    void heard(long sentNanos, long serverMicros) {
+    public void heard(long sentNanos, long serverMicros) {
         anchor = new Anchor(sentNanos, serverMicros);
     }
 
@@ -24,7 +24,7 @@ final class ServerTime {
     }
 
     /** The latest that the server's clock can show at that instant of ours; 0 if nothing was heard yet. */
-    long atMost(long nanos) {
+    public long atMost(long nanos) {
         Anchor known = anchor;
         if (known == null) {
             return 0;
@@ -37,7 +37,7 @@ final class ServerTime {
      * An instant on our clock that is no later than when the server's showed {@code thenMicros}: its clock showed {@code
      * fromMicros} after {@code sentNanos} of ours, and has gone on since, at most 1 % too fast.
      */
-    static long noLaterThan(long sentNanos, long fromMicros, long thenMicros) {
+    public static long noLaterThan(long sentNanos, long fromMicros, long thenMicros) {
         long since = (thenMicros - fromMicros) * 1_000;
         return sentNanos + since - since / 100;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.BackendUnavailableException;
@@ -16,6 +16,7 @@ final class Greeting {
 
     private final RedisPubSubAsyncCommands<String, String> commands;
     private final String channel;
+    private final String endpoints;
     private final LongSupplier nanoTime;
 
     /**
@@ -28,9 +29,14 @@ final class Greeting {
     record Said(long sentNanos, long serverMicros, boolean sharded) {}
 
     /** @param channel that this connection listens to from its start */
-    Greeting(RedisPubSubAsyncCommands<String, String> commands, String channel, LongSupplier nanoTime) {
+    Greeting(
+            RedisPubSubAsyncCommands<String, String> commands,
+            String channel,
+            String endpoints,
+            LongSupplier nanoTime) {
         this.commands = commands;
         this.channel = channel;
+        this.endpoints = endpoints;
         this.nanoTime = nanoTime;
     }
 
@@ -38,16 +44,16 @@ final class Greeting {
     CompletionStage<Said> exchange(boolean inCluster) {
         return commands.subscribe(channel)
                 .thenCompose(listening -> commands.pubsubNumsub(channel))
-                .thenAccept(Greeting::requireCount)
+                .thenAccept(listeners -> requireCount(listeners, endpoints))
                 .thenCompose(ok -> inCluster ? sharded() : CompletableFuture.completedFuture(false))
                 .thenCompose(this::time);
     }
 
     /** A hand-on asks who listens: who is not counted would never get a turn. */
-    private static void requireCount(Map<String, Long> listeners) {
+    static void requireCount(Map<String, Long> listeners, String endpoints) {
         if (listeners.values().stream().mapToLong(Long::longValue).sum() == 0) {
-            throw new BackendUnavailableException(
-                    "PUBSUB NUMSUB does not count who listens on the same connection: is there a proxy in between?");
+            throw new BackendUnavailableException("PUBSUB NUMSUB at " + endpoints
+                    + " does not count who listens on the same connection: is there a proxy in between?");
         }
     }
 
@@ -61,7 +67,7 @@ final class Greeting {
     }
 
     private static int version(String info) {
-        return EvictionCheck.field(info, "redis_version")
+        return ServerInfo.field(info, "redis_version")
                 .map(version -> Integer.parseInt(version.replaceFirst("\\D.*", "")))
                 .orElse(0);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -7,14 +7,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Whether the server may throw away locks when its memory is full: S1 cannot hold then. */
-final class EvictionCheck {
+public final class EvictionCheck {
     private static final Logger log = LoggerFactory.getLogger(EvictionCheck.class);
     private static final String NONE = "noeviction";
 
     private EvictionCheck() {}
 
-    /** Once for each client, at its start; not awaited. */
-    static void warn(RedisNode node) {
+    /** A warning in the log; not awaited. Once for each client, at its start. */
+    public static void warn(RedisNode node) {
         policy(node).whenComplete((policy, failure) -> {
             if (failure != null) {
                 log.info(
@@ -39,14 +39,7 @@ final class EvictionCheck {
     }
 
     /** The policy in what INFO says, if it endangers locks. */
-    static Optional<String> endangers(String info) {
-        return field(info, "maxmemory_policy").filter(policy -> !policy.equals(NONE));
-    }
-
-    static Optional<String> field(String info, String name) {
-        return info.lines()
-                .filter(line -> line.startsWith(name + ":"))
-                .map(line -> line.substring(name.length() + 1).trim())
-                .findFirst();
+    public static Optional<String> endangers(String info) {
+        return ServerInfo.field(info, "maxmemory_policy").filter(policy -> !policy.equals(NONE));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,7 +22,7 @@ class DeadlinesTest {
     });
 
     private Call begin() {
-        Call call = Call.bySha1(Script.STATUS, new String[0], new String[0], clock.nanoTime(), 0);
+        Call call = Call.bySha1(new Script("return 1"), new String[0], new String[0], clock.nanoTime(), 0);
         call.whenComplete((answer, failure) -> deadlines.ended());
         deadlines.begin(call);
         return call;

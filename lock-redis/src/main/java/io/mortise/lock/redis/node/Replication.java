@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Makes sure that replicas have what was written on one connection. WAIT stops all that comes behind it on that connection: so
  * one at a time asks for all, and only for a moment, with the others' requests in between.
  */
-final class Replication {
+public final class Replication {
     private static final int MOMENT_MILLIS = 20;
 
     private final RedisNode node;
@@ -26,7 +26,7 @@ final class Replication {
     private boolean asking;
 
     /** Told once, on an I/O thread or the timer's. */
-    interface Outcome {
+    public interface Outcome {
         /** Enough replicas have it, or why that is not known. */
         void told(@Nullable BackendUnavailableException failure);
     }
@@ -41,16 +41,16 @@ final class Replication {
     }
 
     /** Whether a write counts only once replicas have it. */
-    boolean required() {
+    public boolean required() {
         return replicas > 0;
     }
 
     /**
-     * What was answered so far in that epoch.
+     * Tells whether replicas have all that was answered so far in that epoch.
      *
      * @param untilNanos how long it may take
      */
-    void await(int epoch, long untilNanos, Outcome outcome) {
+    public void await(int epoch, long untilNanos, Outcome outcome) {
         synchronized (this) {
             next.add(new Written(epoch, untilNanos, outcome));
             if (asking) {

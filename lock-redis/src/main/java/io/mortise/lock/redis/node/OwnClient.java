@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** A Lettuce client that is ours to shut down. Nothing in it hangs, and nothing is sent again behind our back. */
-final class OwnClient<C extends AbstractRedisClient> {
+public final class OwnClient<C extends AbstractRedisClient> {
     private static final int THREADS = 2; // Lettuce's least
     private static final int MOST_UNSENT = 16_384;
     private static final Duration SHORTEST_HANDSHAKE = Duration.ofSeconds(1);
@@ -40,23 +40,24 @@ final class OwnClient<C extends AbstractRedisClient> {
         this.resources = resources;
     }
 
-    /** For one server, or the sentinels that know it. */
-    static OwnClient<RedisClient> of(RedisURI uri, RedisOptions options, BackendContext context) {
+    /** For servers that are named when they are connected to, by {@link #uri}; all share its threads. */
+    public static OwnClient<RedisClient> toServers(Optional<SslOptions> ssl, BackendContext context) {
         ClientResources resources = resources();
-        RedisClient client = RedisClient.create(resources, mine(uri, context));
-        client.setOptions(lettuce(options.sslOptions(), context.requestTimeout()));
+        RedisClient client = RedisClient.create(resources);
+        client.setOptions(lettuce(ssl, context.requestTimeout()));
         return new OwnClient<>(client, resources);
     }
 
     /** For a cluster, some of whose nodes these are. */
-    static OwnClient<RedisClusterClient> of(List<RedisURI> uris, RedisOptions options, BackendContext context) {
+    public static OwnClient<RedisClusterClient> toCluster(
+            List<RedisURI> uris, Optional<SslOptions> ssl, BackendContext context) {
         ClientResources resources = resources();
         List<RedisURI> mine = new ArrayList<>();
-        uris.forEach(uri -> mine.add(mine(uri, context)));
+        uris.forEach(uri -> mine.add(uri(uri, context)));
         RedisClusterClient client = RedisClusterClient.create(resources, mine);
-        client.setOptions(ClusterClientOptions.builder(lettuce(options.sslOptions(), context.requestTimeout()))
+        client.setOptions(ClusterClientOptions.builder(lettuce(ssl, context.requestTimeout()))
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-                        .disableAllAdaptiveRefreshTriggers() // see ClusterTopology
+                        .disableAllAdaptiveRefreshTriggers() // the backend asks for a new view when one is due
                         .build())
                 .build());
         return new OwnClient<>(client, resources);
@@ -72,7 +73,8 @@ final class OwnClient<C extends AbstractRedisClient> {
                 .build();
     }
 
-    private static RedisURI mine(RedisURI given, BackendContext context) {
+    /** A copy with our timeouts and the name by which an operator knows the connection; of a server, or sentinels that know it. */
+    public static RedisURI uri(RedisURI given, BackendContext context) {
         RedisURI uri = new OwnUri(given);
         uri.setTimeout(handshake(context.requestTimeout()));
         uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(handshake(context.requestTimeout())));
@@ -80,8 +82,8 @@ final class OwnClient<C extends AbstractRedisClient> {
         return uri;
     }
 
-    /** What was under way when a connection was lost fails. */
-    static ClientOptions lettuce(Optional<SslOptions> ssl, Duration requestTimeout) {
+    /** RESP3, and what was under way when a connection was lost fails. */
+    public static ClientOptions lettuce(Optional<SslOptions> ssl, Duration requestTimeout) {
         ClientOptions.Builder lettuce = ClientOptions.builder()
                 .protocolVersion(ProtocolVersion.RESP3)
                 .autoReconnect(true)
@@ -103,12 +105,13 @@ final class OwnClient<C extends AbstractRedisClient> {
         return requestTimeout.compareTo(SHORTEST_HANDSHAKE) < 0 ? SHORTEST_HANDSHAKE : requestTimeout;
     }
 
-    C client() {
+    /** Lettuce's. */
+    public C client() {
         return client;
     }
 
     /** Ends its connections and threads, within that time. */
-    CompletableFuture<?> shutdown(Duration limit) {
+    public CompletableFuture<?> shutdown(Duration limit) {
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
         client.shutdownAsync(0, limit.toMillis(), TimeUnit.MILLISECONDS)
                 .whenComplete((ok, failure) -> resources

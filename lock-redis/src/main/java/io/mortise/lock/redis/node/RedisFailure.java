@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.mortise.lock.BackendRefusedException;
@@ -15,7 +15,7 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /** What Lettuce's failures and Redis' errors mean to the core. */
-final class RedisFailure {
+public final class RedisFailure {
     /** A server that says one of these may serve the same request later. */
     private static final Set<String> PASSES = Set.of(
             "LOADING",
@@ -31,6 +31,9 @@ final class RedisFailure {
             "MOVED",
             "ASK");
 
+    private static final Set<String> POINTS_TO_A_CHANGE =
+            Set.of("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN");
+
     private static final Pattern CODE = Pattern.compile("-?([A-Z]+)\\b.*", Pattern.DOTALL);
 
     /** Redis 6 wraps what a command inside a script said. */
@@ -41,8 +44,13 @@ final class RedisFailure {
 
     private RedisFailure() {}
 
-    /** Unknown outcome or final refusal, told with the endpoints. */
-    static LockException of(Throwable failure, String what, String endpoints) {
+    /**
+     * Unknown outcome ({@link BackendUnavailableException}) or final refusal ({@link BackendRefusedException}), told with the
+     * endpoints (S15); one that is Mortise's already stays as it is.
+     *
+     * @param what was asked for
+     */
+    public static LockException of(Throwable failure, String what, String endpoints) {
         LockException known = find(failure, LockException.class);
         if (known != null) {
             return known;
@@ -68,6 +76,12 @@ final class RedisFailure {
                 what + ": no answer from " + endpoints + " ("
                         + innermost(failure).getMessage() + ")",
                 failure);
+    }
+
+    /** Whether it may come from somebody else's being in charge. */
+    public static boolean mayHaveMoved(Throwable failure) {
+        return !(failure instanceof RedisCommandExecutionException)
+                || POINTS_TO_A_CHANGE.contains(code(String.valueOf(failure.getMessage())));
     }
 
     private static String advice(String code) {

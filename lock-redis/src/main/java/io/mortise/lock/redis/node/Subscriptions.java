@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /** What one connection listens to, and what it hears. On its I/O thread. */
 final class Subscriptions extends RedisPubSubAdapter<String, String> {
     private final RedisNode node;
-    private final RedisNode.Listener listener;
+    private final NodeListener listener;
     private final Set<String> shardChannels = ConcurrentHashMap.newKeySet();
 
-    Subscriptions(RedisNode node, RedisNode.Listener listener) {
+    Subscriptions(RedisNode node, NodeListener listener) {
         this.node = node;
         this.listener = listener;
     }
@@ -32,7 +32,7 @@ final class Subscriptions extends RedisPubSubAdapter<String, String> {
         listening.whenComplete((ok, failure) -> {
             if (failure != null) {
                 shardChannels.remove(shardChannel);
-                if (!ClusterTopology.mayHaveChanged(failure)) {
+                if (!RedisFailure.mayHaveMoved(failure)) {
                     node.refusedShards(failure);
                     listener.listening(node); // who stands there with that channel is deaf
                 }
