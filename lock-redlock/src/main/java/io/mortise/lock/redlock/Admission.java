@@ -21,7 +21,17 @@ record Admission(Quorum quorum, long longestLeaseMicros) {
      * @param bootMicros at the latest then its process began
      * @param sinceMicros when it was first seen to be not admitted; empty if it is
      */
-    record Standing(boolean admitted, boolean hadSentinel, long bootMicros, OptionalLong sinceMicros, long nowMicros) {}
+    record Standing(boolean admitted, boolean hadSentinel, long bootMicros, OptionalLong sinceMicros, long nowMicros) {
+        /** The same after so long. */
+        Standing later(long micros) {
+            return new Standing(admitted, hadSentinel, bootMicros, sinceMicros, nowMicros + micros);
+        }
+
+        /** The same, once it was admitted. */
+        Standing nowAdmitted() {
+            return new Standing(true, true, bootMicros, OptionalLong.empty(), nowMicros);
+        }
+    }
 
     /** What is known of one of the others. */
     enum Other {

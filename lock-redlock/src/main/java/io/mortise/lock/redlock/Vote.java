@@ -18,8 +18,9 @@ sealed interface Vote {
      *
      * @param holder how that one's value begins
      * @param leftMillis until it expires; negative if it does not
+     * @param before how many stand in line there before this attempt
      */
-    record Conflicted(String holder, long leftMillis) implements Vote {}
+    record Conflicted(String holder, long leftMillis, long before) implements Vote {}
 
     /** No answer, or none that counts. */
     record Failed(Throwable cause) implements Vote {}

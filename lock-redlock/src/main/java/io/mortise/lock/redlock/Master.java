@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.Reopening;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** One master as seen from here: its connection, and whether its vote counts on it. Thread-safe. */
+final class Master {
+    private final int index;
+    private final Reopening opening;
+    private volatile @Nullable Greeted greeted;
+    private volatile @Nullable Throwable refused;
+
+    /**
+     * What it said of itself on one connection.
+     *
+     * @param node of that connection
+     * @param epoch of that connection
+     * @param run the id of its process
+     * @param standing as it was then
+     * @param atNanos then, on our clock
+     */
+    record Greeted(RedisNode node, int epoch, String run, Admission.Standing standing, long atNanos) {
+        boolean votes() {
+            return standing.admitted() && stands();
+        }
+
+        /** That connection is the present one. */
+        boolean stands() {
+            return node.epoch() == epoch && node.isConnected();
+        }
+
+        Admission.Standing at(long nanos) {
+            return standing.later((nanos - atNanos) / 1_000);
+        }
+    }
+
+    Master(int index, Reopening opening) {
+        this.index = index;
+        this.opening = opening;
+    }
+
+    int index() {
+        return index;
+    }
+
+    RedisNode node() {
+        return opening.node();
+    }
+
+    Reopening opening() {
+        return opening;
+    }
+
+    String endpoint() {
+        return opening.node().endpoints();
+    }
+
+    void greeted(Greeted said) {
+        greeted = said;
+        refused = null;
+    }
+
+    /** It does not say what it is, or does not let us ask. */
+    void refused(Throwable why) {
+        refused = why;
+    }
+
+    /** What it said on the present connection, if it did. */
+    Optional<Greeted> greeted() {
+        return Optional.ofNullable(greeted).filter(Greeted::stands);
+    }
+
+    /** As {@link #greeted}, if its vote counts; null otherwise: asked for every vote. */
+    @Nullable
+    Greeted voting() {
+        Greeted said = greeted;
+        return said != null && said.votes() ? said : null;
+    }
+
+    /** It may have forgotten everything since: it is to be greeted again. */
+    void doubt(Greeted said) {
+        if (greeted == said) {
+            greeted = null;
+        }
+    }
+
+    Admission.Other asOther() {
+        return greeted()
+                .map(said -> said.votes() ? Admission.Other.ADMITTED : Admission.Other.FORGETFUL)
+                .orElse(Admission.Other.SILENT);
+    }
+
+    /** Why its vote does not count, for people. */
+    String why() {
+        Optional<Greeted> said = greeted();
+        if (said.isPresent() && !said.get().votes()) {
+            return "it was restarted or has lost its data, and does not vote until leases have ended that it may have"
+                    + " forgotten";
+        }
+        Throwable failure = Optional.ofNullable(refused).or(opening::failure).orElse(null);
+        return failure == null ? "no answer yet" : String.valueOf(failure.getMessage());
+    }
+
+    /** Why it cannot be asked at all, if nobody can change that but people. */
+    Optional<Throwable> failure() {
+        return Optional.ofNullable(refused).or(opening::failure);
+    }
+
+    BackendUnavailableException unavailable() {
+        return new BackendUnavailableException(endpoint() + ": " + why());
+    }
+}

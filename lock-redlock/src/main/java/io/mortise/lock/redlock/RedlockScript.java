@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import io.mortise.lock.redis.node.Script;
+
+/**
+ * The scripts, made of files beside this class and of those that lock-redis shares; the one that gives its name says in its
+ * head what it takes and answers. What needs the queue comes last: Lua makes each function anew at every run, and most runs
+ * end before.
+ */
+enum RedlockScript {
+    ACQUIRE("shared/keys", "vote", "acquire", "shared/queue", "line", "acquire_in_line"),
+    RAISE("shared/keys", "vote", "raise"),
+    YIELD("shared/keys", "shared/queue", "line", "yield"),
+    RELEASE("shared/keys", "release", "shared/queue", "line", "release_in_line"),
+    FORCE_RELEASE("shared/keys", "shared/queue", "line", "force_release"),
+    RENEW("renew"),
+    GREET("greet"),
+    ADMIT("admit");
+
+    private final Script script;
+
+    RedlockScript(String... files) {
+        script = Script.of(RedlockScript.class::getResourceAsStream, files);
+    }
+
+    Script script() {
+        return script;
+    }
+}

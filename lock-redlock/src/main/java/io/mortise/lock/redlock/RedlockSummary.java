@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What each master said to the attempt that a lease came from, by {@code lease.unwrap(RedlockSummary.class)}: for logs, and to
+ * see a master that is slow or away while locks still work.
+ *
+ * @param masters in the order in which they were given
+ */
+public record RedlockSummary(List<Instance> masters) {
+    /** A master's part in one attempt. */
+    public enum Vote {
+        /** The key is ours there. */
+        ACQUIRED,
+        /** Somebody else's key is there. */
+        CONFLICTED,
+        /** No answer, or none that counts. */
+        FAILED,
+        /** It has not answered yet. */
+        PENDING
+    }
+
+    /**
+     * One master.
+     *
+     * @param endpoint without secrets
+     * @param error why its vote failed; empty otherwise
+     */
+    public record Instance(String endpoint, Vote vote, Optional<String> error) {
+        @Override
+        public String toString() {
+            return endpoint + " " + vote + error.map(why -> " (" + why + ")").orElse("");
+        }
+    }
+
+    /** How many said so. */
+    public long count(Vote vote) {
+        return masters.stream().filter(master -> master.vote == vote).count();
+    }
+
+    /** One line for people. */
+    @Override
+    public String toString() {
+        return masters.stream().map(Instance::toString).collect(Collectors.joining("; "));
+    }
+}

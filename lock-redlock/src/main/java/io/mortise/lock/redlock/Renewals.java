@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockClock;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Renews many grants by few requests to each master. A grant lives on if a majority says so; nothing is made anew. */
+final class Renewals {
+    /** A script stops the server for all others: so many take it well below a millisecond. */
+    private static final int CHUNK = 250;
+
+    private final Masters masters;
+    private final LockClock clock;
+
+    Renewals(Masters masters, LockClock clock) {
+        this.masters = masters;
+        this.clock = clock;
+    }
+
+    private record Asked(RedlockLiveness liveness, Poll poll) {}
+
+    void renew(List<Liveness> due) {
+        for (int from = 0; from < due.size(); from += CHUNK) {
+            List<Asked> chunk = new ArrayList<>();
+            for (Liveness liveness : due.subList(from, Math.min(due.size(), from + CHUNK))) {
+                chunk.add(new Asked((RedlockLiveness) liveness, new Poll(masters.quorum())));
+            }
+            long sent = clock.nanoTime();
+            for (Master master : masters.all()) {
+                renew(master, chunk, sent);
+            }
+        }
+    }
+
+    private void renew(Master master, List<Asked> chunk, long sent) {
+        Master.Greeted voting = master.voting();
+        if (voting == null) {
+            chunk.forEach(asked -> answered(asked, Poll.Answer.NONE, sent));
+            return;
+        }
+        String[] keys = new String[1 + chunk.size()];
+        String[] args = new String[1 + 2 * chunk.size()];
+        keys[0] = chunk.get(0).liveness.keys().state();
+        args[0] = voting.run();
+        for (int i = 0; i < chunk.size(); i++) {
+            RedlockLiveness mine = chunk.get(i).liveness;
+            keys[1 + i] = mine.keys().grant();
+            args[1 + 2 * i] = mine.attemptId();
+            args[2 + 2 * i] = String.valueOf(mine.lease().toMillis());
+        }
+        voting.node().run(RedlockScript.RENEW.script(), keys, args, new Reply() {
+            @Override
+            public void answered(List<Object> answer) {
+                boolean counts = answer.get(0) instanceof Long && voting.stands();
+                if (answer.get(0) instanceof String) {
+                    masters.doubt(master, voting);
+                }
+                for (int i = 0; i < chunk.size(); i++) {
+                    Poll.Answer said = !counts
+                            ? Poll.Answer.NONE
+                            : answer.get(i).equals(1L) ? Poll.Answer.YES : Poll.Answer.NO;
+                    Renewals.this.answered(chunk.get(i), said, sent);
+                }
+            }
+
+            @Override
+            public void failed(Throwable cause, boolean notExecuted) {
+                chunk.forEach(asked -> Renewals.this.answered(asked, Poll.Answer.NONE, sent));
+            }
+        });
+    }
+
+    private void answered(Asked asked, Poll.Answer answer, long sent) {
+        RedlockLiveness mine = asked.liveness;
+        switch (asked.poll.answer(answer)) {
+            case OPEN -> {}
+            case CARRIED -> mine.extend(LockClock.deadline(sent, mine.lease()));
+            case REFUSED ->
+                mine.lost(new LossReason(
+                        LossReason.Kind.REMOVED,
+                        "its key is gone on so many masters that no majority is left"));
+            case UNDECIDED ->
+                mine.unknown(new BackendUnavailableException("renewal: no quorum, "
+                        + asked.poll.yes() + " of " + masters.quorum().nodes() + " masters have it still"));
+        }
+    }
+}
