@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
+import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Liveness;
@@ -25,7 +26,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
     private final RedisOptions options;
     private final BackendContext context;
     private final RedisKeys keys;
-    private final Mailbox mailbox;
+    private final Mailbox<RedisTicket> mailbox;
     private final RedisLink link;
     private final Renewals renewals;
 
@@ -34,7 +35,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         this.options = options;
         this.context = context;
         this.keys = options.isCluster() ? RedisKeys.clustered(options.prefix()) : new RedisKeys(options.prefix());
-        this.mailbox = new Mailbox(context.clock());
+        this.mailbox = new Mailbox<>(context.clock());
         this.link = options.isCluster()
                 ? ClusterLink.open(options, keys, context, this)
                 : StandaloneLink.open(options, keys.channel(context.clientId()), context, this);
@@ -53,7 +54,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         return keys;
     }
 
-    Mailbox mailbox() {
+    Mailbox<RedisTicket> mailbox() {
         return mailbox;
     }
 

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.mortise.lock.redis.node.OptionLimits;
 import io.mortise.lock.redis.node.OwnUri;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,9 +22,6 @@ public final class RedisOptions {
     /** How long a grant lasts without renewal unless said otherwise. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
-    private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
-    private static final Duration LONGEST_LEASE = Duration.ofHours(1);
-    private static final int LONGEST_PREFIX = 256;
     static final int MOST_REPLICAS = 100;
 
     private final Target target;
@@ -114,20 +112,13 @@ public final class RedisOptions {
      * {@code b:x} are the key of {@code a:b:} and lock {@code x}. Default {@value #DEFAULT_PREFIX}.
      */
     public RedisOptions prefix(String start) {
-        boolean plain = start.chars().allMatch(c -> c > ' ' && c < 127 && "{}%".indexOf(c) < 0);
-        if (start.isEmpty() || start.length() > LONGEST_PREFIX || !plain) {
-            throw new IllegalArgumentException("prefix is \"" + start + "\", must be 1 to " + LONGEST_PREFIX
-                    + " printable ASCII characters without spaces, braces and percent signs");
-        }
+        OptionLimits.checkPrefix(start);
         return with(copy -> copy.prefix = start);
     }
 
     /** How long the server keeps the lock of a silent client, for locks that do not say so themselves. 1 s to 1 h, default 30 s. */
     public RedisOptions leaseDuration(Duration lease) {
-        if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
-            throw new IllegalArgumentException(
-                    "leaseDuration is " + lease + ", must be from " + SHORTEST_LEASE + " to " + LONGEST_LEASE);
-        }
+        OptionLimits.checkLease("leaseDuration", lease);
         return with(copy -> copy.leaseDuration = lease);
     }
 

@@ -3,15 +3,15 @@ package io.mortise.lock.redis;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
-import io.lettuce.core.SslVerifyMode;
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.redis.node.ServerUrl;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
-import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -27,7 +27,6 @@ import java.util.Set;
 public final class RedisProvider implements LockProvider {
     private static final int DEFAULT_PORT = 6379;
     private static final int DEFAULT_SENTINEL_PORT = 26379;
-    private static final int MOST_DATABASES = 1 << 20;
 
     /** For the service loader. */
     public RedisProvider() {}
@@ -67,9 +66,9 @@ public final class RedisProvider implements LockProvider {
             }
             options = options.waitReplicas(
                     url.integer("waitReplicas", 0, RedisOptions.MOST_REPLICAS).orElse(0));
-            if (url.text("trustedCertificates").isPresent()) {
-                options = options.sslOptions(
-                        trusting(url.text("trustedCertificates").get()));
+            Optional<SslOptions> trusted = ServerUrl.sslOptions(url);
+            if (trusted.isPresent()) {
+                options = options.sslOptions(trusted.get());
             }
             return options;
         } catch (IllegalArgumentException e) {
@@ -80,7 +79,7 @@ public final class RedisProvider implements LockProvider {
     private static List<RedisURI> nodes(LockUrl url) {
         List<RedisURI> nodes = new ArrayList<>();
         for (LockUrl.Endpoint node : url.endpoints(DEFAULT_PORT)) {
-            nodes.add(uri(url, RedisURI.Builder.redis(plain(node.host()), node.port()))
+            nodes.add(uri(url, RedisURI.Builder.redis(ServerUrl.plain(node.host()), node.port()))
                     .build());
         }
         return nodes;
@@ -97,31 +96,11 @@ public final class RedisProvider implements LockProvider {
     }
 
     private static RedisURI.Builder uri(LockUrl url, RedisURI.Builder uri) {
-        boolean tls = url.scheme().startsWith("rediss");
-        if (!tls) {
-            for (String parameter : List.of("verifyPeer", "trustedCertificates")) {
-                if (url.text(parameter).isPresent()) {
-                    throw new IllegalArgumentException(parameter + " needs TLS, as rediss:// has it");
-                }
-            }
-        }
         if (url.text("master").isPresent() && !url.scheme().endsWith("-sentinel")) {
             throw new IllegalArgumentException("master needs redis-sentinel://");
         }
-        if (tls) {
-            uri.withSsl(true).withVerifyPeer(verification(url.text("verifyPeer").orElse("full")));
-        }
-        url.password().ifPresent(password -> {
-            if (url.user().isPresent()) {
-                uri.withAuthentication(url.user().get(), password.toCharArray());
-            } else {
-                uri.withPassword(password.toCharArray());
-            }
-        });
-        if (url.user().isPresent() && url.password().isEmpty()) {
-            throw new IllegalArgumentException("the user has no password: expected user:password@, or :password@");
-        }
-        return uri.withDatabase(database(url));
+        boolean tls = url.scheme().startsWith("rediss");
+        return ServerUrl.access(url, tls, "rediss", uri).withDatabase(database(url));
     }
 
     private static RedisURI.Builder sentinels(LockUrl url) {
@@ -131,7 +110,7 @@ public final class RedisProvider implements LockProvider {
                         .orElseThrow(() -> new IllegalArgumentException(
                                 "it names no master: expected ?master=NAME, as the sentinels know it")));
         url.endpoints(DEFAULT_SENTINEL_PORT)
-                .forEach(sentinel -> uri.withSentinel(plain(sentinel.host()), sentinel.port()));
+                .forEach(sentinel -> uri.withSentinel(ServerUrl.plain(sentinel.host()), sentinel.port()));
         return uri;
     }
 
@@ -140,42 +119,11 @@ public final class RedisProvider implements LockProvider {
         if (hosts.size() > 1) {
             throw new IllegalArgumentException("it names " + hosts.size() + " hosts, must name one");
         }
-        return RedisURI.Builder.redis(plain(hosts.get(0).host()), hosts.get(0).port());
-    }
-
-    private static String plain(String host) {
-        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        return RedisURI.Builder.redis(
+                ServerUrl.plain(hosts.get(0).host()), hosts.get(0).port());
     }
 
     private static int database(LockUrl url) {
-        boolean socket = url.scheme().equals("redis-socket");
-        String path = socket || url.path().length() < 2 ? "" : url.path().substring(1);
-        if (path.isEmpty()) {
-            return url.integer("db", 0, MOST_DATABASES).orElse(0);
-        }
-        if (url.text("db").isPresent()) {
-            throw new IllegalArgumentException("the database is in the path and in db=, must be in one of them");
-        }
-        if (!path.matches("\\d{1,6}")) {
-            throw new IllegalArgumentException("the path is \"/" + path + "\", must be the number of a database");
-        }
-        return Integer.parseInt(path);
-    }
-
-    private static SslVerifyMode verification(String mode) {
-        return switch (mode) {
-            case "full" -> SslVerifyMode.FULL;
-            case "ca" -> SslVerifyMode.CA;
-            case "none" -> SslVerifyMode.NONE;
-            default -> throw new IllegalArgumentException("verifyPeer is \"" + mode + "\", must be full, ca or none");
-        };
-    }
-
-    private static SslOptions trusting(String file) {
-        File pem = new File(file);
-        if (!pem.canRead()) {
-            throw new IllegalArgumentException("trustedCertificates \"" + file + "\" cannot be read");
-        }
-        return SslOptions.builder().trustManager(pem).build();
+        return ServerUrl.database(url, url.scheme().equals("redis-socket") ? "" : url.path());
     }
 }

@@ -2,6 +2,7 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Removal;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * One contender: an entry in the lock's queue in Redis. Whoever releases hands the lock on to the first entry, and publishes
  * that to the client that waits there. The core does not overlap calls; answers and messages come on the I/O thread.
  */
-final class RedisTicket implements Ticket {
+final class RedisTicket implements Ticket, Mailbox.Owner {
     private static final Logger log = LoggerFactory.getLogger(RedisTicket.class);
 
     /** How often a waiter asks at least, in case a message was lost; also how it notices that a holder died. */
@@ -187,7 +188,8 @@ final class RedisTicket implements Ticket {
     }
 
     /** It may be our turn, or a message may have been lost. */
-    void wake() {
+    @Override
+    public void wake() {
         if (abandoned) {
             withdrawUnasked();
         } else {

@@ -83,7 +83,7 @@ final class Master {
 
     /** It may have forgotten everything since: it is to be greeted again. */
     void doubt(Greeted said) {
-        if (greeted == said) {
+        if (said.equals(greeted)) {
             greeted = null;
         }
     }

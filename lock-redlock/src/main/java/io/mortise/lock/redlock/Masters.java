@@ -69,13 +69,29 @@ final class Masters {
         return ready;
     }
 
+    /** For a place in line, the same at all masters: what the clock of one of them shows by now, in µs. */
+    String place() {
+        for (Master master : all) {
+            Master.Greeted voting = master.voting();
+            if (voting != null) {
+                return String.valueOf(
+                        voting.node().time().atMost(context.clock().nanoTime()));
+            }
+        }
+        return "0"; // no master will be asked
+    }
+
     /** A new connection to it stands, or what it said before is in doubt. */
     void greet(Master master, RedisNode node) {
         int epoch = node.epoch();
         node.ask("INFO server", commands -> commands.info("server"))
                 .thenCompose(info -> standing(node, info)
                         .thenApply(standing -> new Master.Greeted(
-                                node, epoch, field(info, "run_id"), standing, context.clock().nanoTime())))
+                                node,
+                                epoch,
+                                field(info, "run_id"),
+                                standing,
+                                context.clock().nanoTime())))
                 .whenComplete((said, failure) -> {
                     if (failure == null) {
                         master.greeted(said);

@@ -16,13 +16,9 @@ final class Part {
 
     Part(Master master, BackendContext context, LockRequest request, RedlockKeys.OfLock keys) {
         this.master = master;
-        this.removal = new Removal(
-                context,
-                request,
-                master::node,
-                RedlockScript.RELEASE.script(),
-                keys.all(),
-                timeWanted -> new String[] {request.attemptId(), timeWanted ? "1" : "0"});
+        this.removal =
+                new Removal(context, request, master::node, RedlockScript.RELEASE.script(), keys.all(), timeWanted ->
+                        new String[] {request.attemptId(), timeWanted ? "1" : "0"});
     }
 
     Master master() {

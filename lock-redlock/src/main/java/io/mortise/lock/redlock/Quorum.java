@@ -10,6 +10,10 @@ record Quorum(int nodes) {
     static final int LEAST = 3;
 
     Quorum {
+        check(nodes);
+    }
+
+    static void check(int nodes) {
         if (nodes < LEAST) {
             throw new IllegalArgumentException(nodes + " masters, must be at least " + LEAST);
         }

@@ -4,10 +4,12 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.EvictionCheck;
+import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
@@ -15,6 +17,7 @@ import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.Ticket;
 import io.mortise.lock.spi.Waiter;
@@ -24,19 +27,28 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The SPI over a majority of masters: tickets, and the hints for them. */
 final class RedlockBackend implements LockBackend {
+    private static final Logger log = LoggerFactory.getLogger(RedlockBackend.class);
+
+    /** The core has waited for a whole request timeout already if masters are silent. */
+    private static final Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
+
     private final RedlockOptions options;
     private final BackendContext context;
     private final RedlockKeys keys;
     private final Masters masters;
-    private final Mailbox mailbox = new Mailbox();
+    private final Mailbox<RedlockTicket> mailbox;
     private final Renewals renewals;
     private final @Nullable OwnClient<RedisClient> own;
 
@@ -44,8 +56,190 @@ final class RedlockBackend implements LockBackend {
         this.options = options;
         this.context = context;
         this.keys = new RedlockKeys(options.prefix());
+        this.mailbox = new Mailbox<>(context.clock());
         this.masters = new Masters(new Quorum(options.size()), keys, context, options.maxLease());
         this.renewals = new Renewals(masters, context.clock());
         this.own = options.uris().isEmpty() ? null : OwnClient.toServers(options.sslOptions(), context);
+    }
+
+    /** Waits until a majority votes. */
+    static RedlockBackend open(RedlockOptions options, BackendContext context) {
+        RedlockBackend backend = new RedlockBackend(options, context);
+        try {
+            backend.start();
+            return backend;
+        } catch (RuntimeException | Error e) {
+            backend.end(); // not awaited: what does not answer would not answer this either
+            throw e;
+        }
+    }
+
+    private void start() {
+        List<String> endpoints = options.endpoints();
+        Duration timeout = options.nodeTimeout(context);
+        List<Master> all = new ArrayList<>();
+        for (int index = 0; index < options.size(); index++) {
+            RedisNode.Target target = new RedisNode.Target("", endpoints.get(index), connect(index));
+            NodeListener listener = masters.listener(index, new Hints(index));
+            all.add(new Master(
+                    index, new Reopening(target, keys.channel(context.clientId()), context, timeout, listener)));
+        }
+        masters.are(all);
+        all.forEach(master -> master.opening().start());
+        try {
+            masters.ready().get(context.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new BackendUnavailableException("no quorum in "
+                    + context.connectTimeout().toMillis() + " ms: "
+                    + all.stream()
+                            .map(master ->
+                                    master.endpoint() + ": " + (master.voting() == null ? master.why() : "votes"))
+                            .collect(Collectors.joining("; ")));
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof LockException known ? known : new LockConfigurationException("", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
+        }
+    }
+
+    private Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect(int index) {
+        if (own == null) {
+            RedisClient client = options.clients().get(index);
+            return () -> CompletableFuture.completedFuture(client.connectPubSub(StringCodec.UTF8));
+        }
+        RedisURI uri = OwnClient.uri(options.uris().get(index), context);
+        return () -> CompletableFuture.completedFuture(own.client().connectPubSub(StringCodec.UTF8, uri));
+    }
+
+    /** What one master publishes for this client. */
+    private final class Hints implements NodeListener {
+        private final int index;
+
+        Hints(int index) {
+            this.index = index;
+        }
+
+        @Override
+        public void message(RedisNode from, String text) {
+            Optional<Hint> hint = Hint.parse(text);
+            if (hint.isEmpty()) {
+                log.debug("event=message-ignored length={}", text.length());
+                return;
+            }
+            Optional<RedlockTicket> ticket = mailbox.find(hint.get().attemptId());
+            if (ticket.isPresent()) {
+                ticket.get().hint(index);
+            } else {
+                passOn(from, hint.get());
+            }
+        }
+
+        @Override
+        public void listening(RedisNode node) {
+            mailbox.wakeAll(RedlockTicket::isWaiting);
+        }
+    }
+
+    /** Nobody here waits with that attempt any more: its place is given up there, and the next one is woken. */
+    private void passOn(RedisNode at, Hint hint) {
+        Optional<LockName> name = keys.lockName(hint.key());
+        name.ifPresent(lock -> at.ask(
+                        "passing on a hint",
+                        RedlockScript.RELEASE.script(),
+                        keys.of(lock).all(),
+                        hint.attemptId(),
+                        "0")
+                .whenComplete((ok, failure) -> {
+                    if (failure != null) {
+                        log.debug("event=hint-kept master={}", at.endpoints(), failure);
+                    }
+                }));
+    }
+
+    BackendContext context() {
+        return context;
+    }
+
+    RedlockKeys keys() {
+        return keys;
+    }
+
+    Masters masters() {
+        return masters;
+    }
+
+    Mailbox<RedlockTicket> mailbox() {
+        return mailbox;
+    }
+
+    /** What is stored beside each vote. */
+    String record(LockRequest request) {
+        return request.ownerRecord() + " client=" + context.clientId(); // as CLIENT LIST names its connections
+    }
+
+    @Override
+    public String endpoints() {
+        return String.join(",", options.endpoints());
+    }
+
+    /** No FAIR: whoever wins a majority first has the lock, wherever it stood in line. */
+    @Override
+    public Set<Capability> capabilities() {
+        return Set.of(
+                Capability.FENCING,
+                Capability.PUSH,
+                Capability.CRASH_RELEASE,
+                Capability.PER_LOCK_LEASE,
+                Capability.HOLDER_INFO,
+                Capability.LIST);
+    }
+
+    /** Redis counts in milliseconds. */
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        Duration lease = asked.orElse(options.leaseDuration());
+        if (lease.compareTo(options.maxLease()) > 0) {
+            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most maxLease, which is "
+                    + options.maxLease() + ": masters that were restarted wait for it before they vote");
+        }
+        Duration whole = Duration.ofMillis(lease.toMillis());
+        return whole.equals(lease) ? lease : whole.plusMillis(1);
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return true;
+    }
+
+    @Override
+    public Ticket enqueue(LockRequest request, Waiter waiter) {
+        return new RedlockTicket(this, request, waiter);
+    }
+
+    @Override
+    public void renew(List<Liveness> due) {
+        renewals.renew(due);
+    }
+
+    private CompletableFuture<?> end() {
+        masters.all().forEach(master -> master.opening().closing());
+        return own != null
+                ? own.shutdown(CLOSE_LIMIT)
+                : CompletableFuture.allOf(masters.all().stream()
+                        .map(master -> master.opening().close())
+                        .toArray(CompletableFuture[]::new));
+    }
+
+    @Override
+    public void close() {
+        Duration limit = context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
+        try {
+            end().get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            log.warn("event=close-incomplete endpoints={} cause=\"{}\"", endpoints(), e.toString());
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.mortise.lock.redlock;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.Ticket;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * One contender: a vote to win at each master, and while it waits a place in line there. What masters publish are hints: a
  * grant is what a majority says in one {@link Round}.
  */
-final class RedlockTicket implements Ticket {
+final class RedlockTicket implements Ticket, Mailbox.Owner {
     /** How long a place in line stands without being asked for again: more than three times the longest pause. */
     static final Duration PLACE_STANDS = Duration.ofSeconds(20);
 
@@ -105,7 +106,9 @@ final class RedlockTicket implements Ticket {
         return !granted && request.mayWait();
     }
 
-    void wake() {
+    /** It may be its turn, or a message may have been lost. */
+    @Override
+    public void wake() {
         waiter.wake();
     }
 
@@ -140,8 +143,8 @@ final class RedlockTicket implements Ticket {
                     ended.complete(poll.yes() > 0);
                 } else {
                     ended.completeExceptionally(new BackendUnavailableException(
-                            "release of lock \"" + request.name() + "\": no quorum: " + (poll.yes() + poll.no()) + " of "
-                                    + parts.size() + " masters answered at " + backend.endpoints()));
+                            "release of lock \"" + request.name() + "\": no quorum: " + (poll.yes() + poll.no())
+                                    + " of " + parts.size() + " masters answered at " + backend.endpoints()));
                 }
             }
         }
@@ -158,8 +161,7 @@ final class RedlockTicket implements Ticket {
                                     + part.master().endpoint(),
                             () -> {
                                 CompletableFuture<Boolean> settled = new CompletableFuture<>();
-                                part.removal()
-                                        .end(found -> settled.complete(true), settled::completeExceptionally);
+                                part.removal().end(found -> settled.complete(true), settled::completeExceptionally);
                                 return settled;
                             },
                             backend.context().clock().nanoTime() + within.toNanos());

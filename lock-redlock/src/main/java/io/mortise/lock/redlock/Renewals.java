@@ -61,9 +61,8 @@ final class Renewals {
                     masters.doubt(master, voting);
                 }
                 for (int i = 0; i < chunk.size(); i++) {
-                    Poll.Answer said = !counts
-                            ? Poll.Answer.NONE
-                            : answer.get(i).equals(1L) ? Poll.Answer.YES : Poll.Answer.NO;
+                    Poll.Answer said =
+                            !counts ? Poll.Answer.NONE : answer.get(i).equals(1L) ? Poll.Answer.YES : Poll.Answer.NO;
                     Renewals.this.answered(chunk.get(i), said, sent);
                 }
             }
@@ -82,11 +81,10 @@ final class Renewals {
             case CARRIED -> mine.extend(LockClock.deadline(sent, mine.lease()));
             case REFUSED ->
                 mine.lost(new LossReason(
-                        LossReason.Kind.REMOVED,
-                        "its key is gone on so many masters that no majority is left"));
+                        LossReason.Kind.REMOVED, "its key is gone on so many masters that no majority is left"));
             case UNDECIDED ->
-                mine.unknown(new BackendUnavailableException("renewal: no quorum, "
-                        + asked.poll.yes() + " of " + masters.quorum().nodes() + " masters have it still"));
+                mine.unknown(new BackendUnavailableException("renewal: no quorum, " + asked.poll.yes() + " of "
+                        + masters.quorum().nodes() + " masters have it still"));
         }
     }
 }

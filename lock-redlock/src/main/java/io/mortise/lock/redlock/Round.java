@@ -63,8 +63,12 @@ final class Round {
         RedisNode node = voting.node();
         long now = backend.context().clock().nanoTime();
         long notAfter = node.notAfter(now);
+        String[] args = args(part, voting, notAfter);
         part.touch();
-        node.run(RedlockScript.ACQUIRE.script(), keys.all(), args(part, voting, notAfter), new Reply() {
+        if (request.mayWait()) {
+            part.standsInLine();
+        }
+        node.run(RedlockScript.ACQUIRE.script(), keys.all(), args, new Reply() {
             @Override
             public void answered(List<Object> values) {
                 Round.this.answered(part, voting, now, values, tries);
@@ -80,9 +84,6 @@ final class Round {
                 cast(part, new Vote.Failed(RedisFailure.of(cause, what(), node.endpoints())));
             }
         });
-        if (request.mayWait()) {
-            part.standsInLine();
-        }
     }
 
     private String[] args(Part part, Master.Greeted voting, long notAfter) {
@@ -118,9 +119,7 @@ final class Round {
                 case "busy" -> {
                     heard(part, voting, sentNanos, (Long) values.get(4));
                     part.untouch();
-                    cast(
-                            part,
-                            new Vote.Conflicted((String) values.get(2), (Long) values.get(1), (Long) values.get(3)));
+                    cast(part, new Vote.Conflicted((String) values.get(2), (Long) values.get(1), (Long) values.get(3)));
                 }
                 case "late" -> {
                     heard(part, voting, sentNanos, (Long) values.get(1));
@@ -128,8 +127,11 @@ final class Round {
                     if (tries > 1) {
                         ask(part, tries - 1);
                     } else {
-                        cast(part, new Vote.Failed(new BackendUnavailableException(
-                                part.master().endpoint() + ": it arrived too late each time, or the server's clock jumps")));
+                        cast(
+                                part,
+                                new Vote.Failed(new BackendUnavailableException(
+                                        part.master().endpoint()
+                                                + ": it arrived too late each time, or the server's clock jumps")));
                     }
                 }
                 default -> {
@@ -151,12 +153,15 @@ final class Round {
             case OPEN -> {}
             case WON -> won();
             case BUSY -> {
-                yield();
+                giveBack();
                 outcome.complete(new Attempt.Waiting(Pause.before(
-                        ballot.votes(), ballot.holder().isPresent(), quorum, ThreadLocalRandom.current().nextDouble())));
+                        ballot.votes(),
+                        ballot.holder().isPresent(),
+                        quorum,
+                        ThreadLocalRandom.current().nextDouble())));
             }
             case NO_QUORUM -> {
-                yield();
+                giveBack();
                 outcome.completeExceptionally(noQuorum());
             }
         }
@@ -236,7 +241,7 @@ final class Round {
     }
 
     /** What was granted, or may have been, stands in nobody's way. One that does not wait is withdrawn by its ticket. */
-    private void yield() {
+    private void giveBack() {
         if (!request.mayWait()) {
             return;
         }
@@ -249,7 +254,8 @@ final class Round {
                     public void answered(List<Object> values) {}
 
                     @Override
-                    public void failed(Throwable cause, boolean notExecuted) {} // its ticket's end removes it, or its time
+                    public void failed(
+                            Throwable cause, boolean notExecuted) {} // its ticket's end removes it, or its time
                 });
             }
         }
@@ -270,17 +276,17 @@ final class Round {
         List<RedlockSummary.Instance> failed = summary().masters().stream()
                 .filter(master -> master.vote() == RedlockSummary.Vote.FAILED)
                 .toList();
-        List<Throwable> causes = ballot.votes().stream()
-                .flatMap(vote -> vote instanceof Vote.Failed failure ? java.util.stream.Stream.of(failure.cause()) : java.util.stream.Stream.of())
-                .toList();
-        Optional<Throwable> refusal =
-                causes.stream().filter(cause -> cause instanceof BackendRefusedException).findFirst();
-        boolean refused = causes.stream().filter(cause -> cause instanceof BackendRefusedException).count() > quorum.spare();
+        List<Throwable> refusals = new ArrayList<>();
+        for (Vote vote : ballot.votes()) {
+            if (vote instanceof Vote.Failed failure && failure.cause() instanceof BackendRefusedException) {
+                refusals.add(failure.cause());
+            }
+        }
         String message = what() + ": no quorum: "
                 + (quorum.nodes() - failed.size()) + " of " + quorum.nodes() + " masters answered, these did not: "
                 + failed.stream().map(RedlockSummary.Instance::toString).collect(Collectors.joining("; "));
-        return refused
-                ? new BackendRefusedException(message, refusal.orElseThrow())
+        return refusals.size() > quorum.spare()
+                ? new BackendRefusedException(message, refusals.get(0))
                 : new BackendUnavailableException(message);
     }
 

@@ -17,7 +17,7 @@ class BallotTest {
     private static Vote vote(char what) {
         return switch (what) {
             case 'g' -> new Vote.Granted(7);
-            case 'c' -> new Vote.Conflicted("holder", 100);
+            case 'c' -> new Vote.Conflicted("holder", 100, 0);
             default -> FAILED;
         };
     }
@@ -100,10 +100,10 @@ class BallotTest {
     @Test
     void knowsWhoHasTheLockFromWhoSharesTheVotes() {
         Ballot shared = new Ballot(new Quorum(3));
-        shared.cast(0, new Vote.Conflicted("one", 10));
-        shared.cast(1, new Vote.Conflicted("two", 10));
+        shared.cast(0, new Vote.Conflicted("one", 10, 0));
+        shared.cast(1, new Vote.Conflicted("two", 10, 0));
         assertThat(shared.holder()).isEmpty();
-        shared.cast(2, new Vote.Conflicted("two", 10));
+        shared.cast(2, new Vote.Conflicted("two", 10, 0));
         assertThat(shared.holder()).contains("two");
     }
 

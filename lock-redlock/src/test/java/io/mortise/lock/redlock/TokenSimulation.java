@@ -80,7 +80,7 @@ final class TokenSimulation {
         private void voted(int node, long answer) {
             Vote vote = answer >= 0
                     ? new Vote.Granted(answer)
-                    : answer == -1 ? new Vote.Conflicted("", 0) : new Vote.Failed(new Exception("quarantine"));
+                    : answer == -1 ? new Vote.Conflicted("", 0, 0) : new Vote.Failed(new Exception("quarantine"));
             if (answer >= 0) {
                 voters.add(node);
             }

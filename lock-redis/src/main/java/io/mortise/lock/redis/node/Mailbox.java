@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis;
+package io.mortise.lock.redis.node;
 
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -14,47 +14,58 @@ import java.util.function.Predicate;
  * The tickets of this client that may stand in line or hold, by attempt id: whom messages are for. One that is not here has
  * nothing in the store any more, as far as this client knows.
  */
-final class Mailbox {
+public final class Mailbox<T extends Mailbox.Owner> {
+    /** Whom a message is for. */
+    public interface Owner {
+        /** It is to ask again. Returns at once. */
+        void wake();
+    }
+
     private static final int AT_ONCE = 256;
     private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final LockClock clock;
-    private final Map<String, RedisTicket> tickets = new ConcurrentHashMap<>();
+    private final Map<String, T> tickets = new ConcurrentHashMap<>();
 
-    Mailbox(LockClock clock) {
+    /** An empty one. */
+    public Mailbox(LockClock clock) {
         this.clock = clock;
     }
 
-    void add(String attemptId, RedisTicket ticket) {
+    /** Messages are for it from now on. */
+    public void add(String attemptId, T ticket) {
         tickets.put(attemptId, ticket);
     }
 
-    void remove(String attemptId) {
+    /** No longer. */
+    public void remove(String attemptId) {
         tickets.remove(attemptId);
     }
 
-    Optional<RedisTicket> find(String attemptId) {
+    /** Whose it is. */
+    public Optional<T> find(String attemptId) {
         return Optional.ofNullable(tickets.get(attemptId));
     }
 
-    int size() {
+    /** How many may stand in line or hold. */
+    public int size() {
         return tickets.size();
     }
 
     /** What was published while nobody listened is lost: each that waits asks again. A crowd is spread over time. */
-    void wakeAll(Predicate<RedisTicket> whom) {
-        List<RedisTicket> all = new ArrayList<>();
-        for (RedisTicket ticket : tickets.values()) {
+    public void wakeAll(Predicate<T> whom) {
+        List<T> all = new ArrayList<>();
+        for (T ticket : tickets.values()) {
             if (whom.test(ticket)) {
                 all.add(ticket);
             }
         }
         for (int from = 0; from < all.size(); from += AT_ONCE) {
-            List<RedisTicket> some = all.subList(from, Math.min(all.size(), from + AT_ONCE));
+            List<T> some = all.subList(from, Math.min(all.size(), from + AT_ONCE));
             if (from == 0) {
-                some.forEach(RedisTicket::wake);
+                some.forEach(Owner::wake);
             } else {
-                clock.schedule(PAUSE.multipliedBy(from / AT_ONCE), () -> some.forEach(RedisTicket::wake));
+                clock.schedule(PAUSE.multipliedBy(from / AT_ONCE), () -> some.forEach(Owner::wake));
             }
         }
     }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockClients;
+
+/** The typed way in: for masters with options of their own, or clients of theirs that the application already has. */
+public final class RedlockLocks {
+    private RedlockLocks() {}
+
+    /** As {@link #connect(RedlockOptions, ClientOptions)} with {@link ClientOptions#defaults()}. */
+    public static LockClient connect(RedlockOptions masters) {
+        return connect(masters, ClientOptions.defaults());
+    }
+
+    /**
+     * Opens a client and waits until a majority of the masters votes, as {@link io.mortise.lock.Locks#connect} does and with
+     * its errors.
+     */
+    public static LockClient connect(RedlockOptions masters, ClientOptions options) {
+        return LockClients.over(context -> RedlockBackend.open(masters, context), options);
+    }
+}

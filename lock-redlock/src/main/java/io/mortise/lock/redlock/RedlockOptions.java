@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.mortise.lock.redis.node.OptionLimits;
+import io.mortise.lock.redis.node.OwnUri;
+import io.mortise.lock.spi.BackendContext;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** Which masters vote, and how to reach them. Immutable: each method returns a changed copy. Never prints credentials. */
+public final class RedlockOptions {
+    /** What all keys begin with unless said otherwise. */
+    public static final String DEFAULT_PREFIX = "lock:";
+
+    /** How long a grant lasts without renewal unless said otherwise. */
+    public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
+
+    /** How long one master is waited for unless said otherwise. */
+    public static final Duration DEFAULT_NODE_TIMEOUT = Duration.ofMillis(500);
+
+    /** A master that answers so late has used up so much of each lease: more cannot be of use. */
+    private static final int NODE_TIMEOUTS_PER_LEASE = 4;
+
+    private static final Duration SHORTEST_NODE_TIMEOUT = Duration.ofMillis(10);
+
+    private final List<RedisURI> uris;
+    private final List<RedisClient> clients;
+    private String prefix = DEFAULT_PREFIX;
+    private Duration leaseDuration = DEFAULT_LEASE;
+    private Optional<Duration> maxLease = Optional.empty();
+    private Duration nodeTimeout = DEFAULT_NODE_TIMEOUT;
+    private Optional<SslOptions> sslOptions = Optional.empty();
+
+    private RedlockOptions(List<RedisURI> uris, List<RedisClient> clients) {
+        Quorum.check(uris.size() + clients.size());
+        this.uris = uris;
+        this.clients = clients;
+    }
+
+    private RedlockOptions with(Consumer<RedlockOptions> change) {
+        RedlockOptions copy = new RedlockOptions(uris, clients);
+        copy.prefix = prefix;
+        copy.leaseDuration = leaseDuration;
+        copy.maxLease = maxLease;
+        copy.nodeTimeout = nodeTimeout;
+        copy.sslOptions = sslOptions;
+        change.accept(copy);
+        return copy;
+    }
+
+    /**
+     * Connections of Mortise's own, one to each master, with TLS, credentials and database as each URI says. The masters must
+     * be independent of each other: no replicas of one another, no common disk or power supply.
+     *
+     * @param masters at least three, the same for all clients; an odd number, since one more makes nothing safer
+     */
+    public static RedlockOptions connectTo(List<RedisURI> masters) {
+        for (RedisURI master : masters) {
+            if (!master.getSentinels().isEmpty() || (master.getHost() == null && master.getSocket() == null)) {
+                throw new IllegalArgumentException("masters must each name one host and port, or a socket");
+            }
+        }
+        List<RedisURI> own = masters.stream().<RedisURI>map(OwnUri::new).toList();
+        if (own.stream().map(RedlockOptions::endpoint).distinct().count() < own.size()) {
+            throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
+                    + own.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
+        }
+        return new RedlockOptions(own, List.of());
+    }
+
+    /**
+     * The application's own clients, one for each master, which Mortise never closes: it opens one connection of its own with
+     * each. They must have been created with a {@code RedisURI}, and their options must not pin RESP2.
+     *
+     * @param masters at least three, all clients of applications with the same masters
+     */
+    public static RedlockOptions using(List<RedisClient> masters) {
+        if (masters.stream().distinct().count() < masters.size()) {
+            throw new IllegalArgumentException("masters has one client twice, which would have two votes");
+        }
+        return new RedlockOptions(List.of(), List.copyOf(masters));
+    }
+
+    /**
+     * What all keys begin with, 1 to 256 printable ASCII characters without spaces, braces and percent signs: the lock {@code
+     * x} is the key {@code lock:x} to other libraries. Default {@value #DEFAULT_PREFIX}.
+     */
+    public RedlockOptions prefix(String start) {
+        OptionLimits.checkPrefix(start);
+        return with(copy -> copy.prefix = start);
+    }
+
+    /** How long masters keep the lock of a silent client, for locks that do not say so themselves. 1 s to 1 h, default 30 s. */
+    public RedlockOptions leaseDuration(Duration lease) {
+        OptionLimits.checkLease("leaseDuration", lease);
+        return with(copy -> copy.leaseDuration = lease);
+    }
+
+    /**
+     * The longest lease that any lock of this client may ask for. A master that was restarted does not vote before the
+     * longest lease of all clients has passed, since it may have forgotten what it voted for. 1 s to 1 h, default: {@link
+     * #leaseDuration}.
+     */
+    public RedlockOptions maxLease(Duration longest) {
+        OptionLimits.checkLease("maxLease", longest);
+        return with(copy -> copy.maxLease = Optional.of(longest));
+    }
+
+    /**
+     * How long one master is waited for. A master that stands still delays nothing while a majority answers. 10 ms to a
+     * quarter of the shortest lease in use, default 500 ms, or the quarter of {@link #leaseDuration} if that is less.
+     */
+    public RedlockOptions nodeTimeout(Duration timeout) {
+        if (timeout.compareTo(SHORTEST_NODE_TIMEOUT) < 0) {
+            throw new IllegalArgumentException(
+                    "nodeTimeout is " + timeout + ", must be at least " + SHORTEST_NODE_TIMEOUT);
+        }
+        return with(copy -> copy.nodeTimeout = timeout);
+    }
+
+    /** Trusted and own certificates, for URIs with TLS. Ignored with {@link #using}. */
+    public RedlockOptions sslOptions(SslOptions options) {
+        return with(copy -> copy.sslOptions = Optional.of(options));
+    }
+
+    int size() {
+        return uris.size() + clients.size();
+    }
+
+    List<RedisURI> uris() {
+        return uris;
+    }
+
+    List<RedisClient> clients() {
+        return clients;
+    }
+
+    String prefix() {
+        return prefix;
+    }
+
+    Duration leaseDuration() {
+        return leaseDuration;
+    }
+
+    Duration maxLease() {
+        return maxLease.orElse(leaseDuration);
+    }
+
+    /** The outcome must be known within a request timeout of the client. */
+    Duration nodeTimeout(BackendContext context) {
+        Duration most = leaseDuration.dividedBy(NODE_TIMEOUTS_PER_LEASE);
+        Duration half = context.requestTimeout().dividedBy(2);
+        most = half.compareTo(most) < 0 ? half : most;
+        return nodeTimeout.compareTo(most) < 0 ? nodeTimeout : most;
+    }
+
+    Optional<SslOptions> sslOptions() {
+        return sslOptions;
+    }
+
+    /** Of each master, without secrets. */
+    List<String> endpoints() {
+        return uris.isEmpty()
+                ? clients.stream()
+                        .map(client -> "redis://(the application's client " + (clients.indexOf(client) + 1) + ")")
+                        .toList()
+                : uris.stream().map(RedlockOptions::endpoint).toList();
+    }
+
+    @Override
+    public String toString() {
+        return "redlock " + String.join(",", endpoints()) + " prefix " + prefix;
+    }
+
+    private static String endpoint(RedisURI uri) {
+        String scheme = uri.isSsl() ? "rediss" : "redis";
+        return uri.getSocket() != null
+                ? "redis-socket://" + uri.getSocket() + (uri.getDatabase() == 0 ? "" : "?db=" + uri.getDatabase())
+                : scheme + "://" + uri.getHost() + ":" + uri.getPort()
+                        + (uri.getDatabase() == 0 ? "" : "/" + uri.getDatabase());
+    }
+}

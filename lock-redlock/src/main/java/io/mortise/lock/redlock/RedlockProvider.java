@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.redis.node.ServerUrl;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockProvider;
+import io.mortise.lock.spi.LockUrl;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * {@code redlock://[[user]:password@]master1:6379,master2,master3/database}, with the same credentials and database for all;
+ * with TLS: {@code redlocks}. Masters that differ in that: {@link RedlockLocks}.
+ *
+ * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code maxLease} (as {@code lease}), {@code nodeTimeout}
+ * (500ms), {@code db} (as the path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and
+ * {@code trustedCertificates} (a PEM file). See {@link RedlockOptions}.
+ */
+public final class RedlockProvider implements LockProvider {
+    private static final int DEFAULT_PORT = 6379;
+
+    /** For the service loader. */
+    public RedlockProvider() {}
+
+    @Override
+    public Set<String> schemes() {
+        return Set.of("redlock", "redlocks");
+    }
+
+    @Override
+    public Set<String> parameters() {
+        return Set.of("prefix", "lease", "maxLease", "nodeTimeout", "db", "verifyPeer", "trustedCertificates");
+    }
+
+    @Override
+    public LockBackend open(LockUrl url, BackendContext context) {
+        return RedlockBackend.open(options(url), context);
+    }
+
+    static RedlockOptions options(LockUrl url) {
+        try {
+            RedlockOptions options = RedlockOptions.connectTo(masters(url));
+            if (url.text("prefix").isPresent()) {
+                options = options.prefix(url.text("prefix").get());
+            }
+            if (url.duration("lease").isPresent()) {
+                options = options.leaseDuration(url.duration("lease").get());
+            }
+            if (url.duration("maxLease").isPresent()) {
+                options = options.maxLease(url.duration("maxLease").get());
+            }
+            if (url.duration("nodeTimeout").isPresent()) {
+                options = options.nodeTimeout(url.duration("nodeTimeout").get());
+            }
+            Optional<SslOptions> trusted = ServerUrl.sslOptions(url);
+            return trusted.isPresent() ? options.sslOptions(trusted.get()) : options;
+        } catch (IllegalArgumentException e) {
+            throw new LockConfigurationException(url + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static List<RedisURI> masters(LockUrl url) {
+        boolean tls = url.scheme().equals("redlocks");
+        int database = ServerUrl.database(url, url.path());
+        List<RedisURI> masters = new ArrayList<>();
+        for (LockUrl.Endpoint master : url.endpoints(DEFAULT_PORT)) {
+            RedisURI.Builder uri = RedisURI.Builder.redis(ServerUrl.plain(master.host()), master.port());
+            masters.add(ServerUrl.access(url, tls, "redlocks", uri)
+                    .withDatabase(database)
+                    .build());
+        }
+        return masters;
+    }
+}
