@@ -7,6 +7,7 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.mortise.lock.redis.node.Ending;
 import io.mortise.lock.redis.node.EvictionCheck;
 import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.NodeListener;
@@ -227,7 +228,7 @@ final class ClusterLink implements RedisLink, NodeListener {
     @Override
     public void close() {
         nodes.values().forEach(RedisNode::closing);
-        RedisLink.awaitEnd(end(), context.requestTimeout(), endpoints);
+        Ending.await(end(), context.requestTimeout(), endpoints);
     }
 
     private Future<?> end() {
@@ -240,6 +241,6 @@ final class ClusterLink implements RedisLink, NodeListener {
         return own == null
                 ? ended
                 : quiet.thenCombine(ended.handle((ok, failure) -> own), (ok, mine) -> mine)
-                        .thenCompose(mine -> mine.shutdown(CLOSE_LIMIT));
+                        .thenCompose(mine -> mine.shutdown(Ending.LIMIT));
     }
 }

@@ -139,7 +139,7 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
             }
             case "busy" -> {
                 handedOn.stands(node.epoch(), sentNanos, serverMicros);
-                leaves = request.mayWait() || removal.isAwaited();
+                leaves = request.mayWait() || removal.mayYetExecute();
                 answer.complete(new Attempt.Waiting(untilNext((Long) values.get(1))));
             }
             default -> {

@@ -6,6 +6,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.redis.node.Ending;
 import io.mortise.lock.redis.node.EvictionCheck;
 import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.NodeListener;
@@ -60,7 +61,7 @@ final class StandaloneLink implements RedisLink {
             return new StandaloneLink(node, channel, context, own);
         } catch (RuntimeException | Error e) {
             if (own != null) {
-                own.shutdown(CLOSE_LIMIT); // not awaited: what does not answer would not answer this either
+                own.shutdown(Ending.LIMIT); // not awaited: what does not answer would not answer this either
             }
             throw e;
         }
@@ -96,7 +97,7 @@ final class StandaloneLink implements RedisLink {
     @Override
     public void close() {
         node.closing();
-        Future<?> ended = own == null ? node.close() : own.shutdown(CLOSE_LIMIT);
-        RedisLink.awaitEnd(ended, context.requestTimeout(), endpoints());
+        Future<?> ended = own == null ? node.close() : own.shutdown(Ending.LIMIT);
+        Ending.await(ended, context.requestTimeout(), endpoints());
     }
 }

@@ -74,7 +74,7 @@ public final class Removal {
     }
 
     /** Whether a request may yet be executed. */
-    public boolean isAwaited() {
+    public boolean mayYetExecute() {
         return unanswered.any();
     }
 

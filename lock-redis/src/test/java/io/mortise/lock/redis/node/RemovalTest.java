@@ -84,9 +84,9 @@ class RemovalTest {
     void S08_whatIsAnsweredOnTheSameConnectionIsSettled() throws Exception {
         Removal removal = removal(COUNTS);
         removal.unanswered(node.epoch(), Long.MAX_VALUE);
-        assertThat(removal.isAwaited()).isTrue();
+        assertThat(removal.mayYetExecute()).isTrue();
         assertThat(end(removal).settled()).isTrue();
-        assertThat(removal.isAwaited()).isFalse();
+        assertThat(removal.mayYetExecute()).isFalse();
         assertThat(timeWanted).hasValue(1);
     }
 
@@ -95,8 +95,8 @@ class RemovalTest {
         Removal removal = removal(COUNTS);
         removal.unanswered(node.epoch() - 1, serverMicros() + 300_000);
         assertThat(end(removal).settled()).isFalse();
-        assertThat(removal.isAwaited()).isTrue();
-        Await.until("it is settled", NodeBench.SOON, () -> !removal.isAwaited());
+        assertThat(removal.mayYetExecute()).isTrue();
+        Await.until("it is settled", NodeBench.SOON, () -> !removal.mayYetExecute());
         assertThat(runs()).isGreaterThan(1);
     }
 
