@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.codec.CRC16;
+import io.mortise.lock.redis.node.LockListing;
 import io.mortise.lock.spi.LockName;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -90,7 +91,7 @@ final class RedisKeys {
 
     /** For SCAN: all keys with the prefix. */
     String pattern() {
-        return prefix.replaceAll("([\\\\*?\\[\\]^-])", "\\\\$1") + "*";
+        return LockListing.pattern(prefix);
     }
 
     /** The lock whose grant a key is; empty for any other key. */

@@ -13,7 +13,7 @@ enum RedisScript {
     RELEASE("shared/keys", "release", "tokens", "shared/queue", "hand_on", "release_in_line"),
     FORCE_RELEASE("shared/keys", "tokens", "shared/queue", "hand_on", "force_release"),
     RENEW("renew"),
-    STATUS("status");
+    STATUS("shared/status");
 
     private final Script script;
 

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ final class Master {
     private final Reopening opening;
     private volatile @Nullable Greeted greeted;
     private volatile @Nullable Throwable refused;
+    private volatile Duration waits = Duration.ZERO;
 
     /**
      * What it said of itself on one connection.
@@ -69,6 +71,11 @@ final class Master {
         refused = why;
     }
 
+    /** It has to wait so long from now before it can vote. */
+    void waits(Duration rest) {
+        waits = rest;
+    }
+
     /** What it said on the present connection, if it did. */
     Optional<Greeted> greeted() {
         return Optional.ofNullable(greeted).filter(Greeted::stands);
@@ -97,12 +104,20 @@ final class Master {
     /** Why its vote does not count, for people. */
     String why() {
         Optional<Greeted> said = greeted();
-        if (said.isPresent() && !said.get().votes()) {
-            return "it was restarted or has lost its data, and does not vote until leases have ended that it may have"
-                    + " forgotten";
+        if (said.isPresent()) {
+            return said.get().votes()
+                    ? "it votes"
+                    : "it was started or has lost its data not long ago, and votes in " + waits.toMillis()
+                            + " ms: until then it may have forgotten a lease";
         }
-        Throwable failure = Optional.ofNullable(refused).or(opening::failure).orElse(null);
-        return failure == null ? "no answer yet" : String.valueOf(failure.getMessage());
+        if (!node().isConnected()) {
+            return "not connected"
+                    + opening.failure()
+                            .map(failure -> ": " + failure.getMessage())
+                            .orElse("");
+        }
+        Throwable failure = refused;
+        return failure == null ? "it has not said yet whether it was restarted" : String.valueOf(failure.getMessage());
     }
 
     /** Why it cannot be asked at all, if nobody can change that but people. */
@@ -110,7 +125,8 @@ final class Master {
         return Optional.ofNullable(refused).or(opening::failure);
     }
 
-    BackendUnavailableException unavailable() {
-        return new BackendUnavailableException(endpoint() + ": " + why());
+    /** What counts for its vote then. */
+    Vote abstains() {
+        return new Vote.Failed(new BackendUnavailableException(why()));
     }
 }

@@ -60,6 +60,11 @@ final class Masters {
         return all;
     }
 
+    /** Those that can be asked, whether they vote or not. */
+    List<Master> connected() {
+        return all.stream().filter(master -> master.node().isConnected()).toList();
+    }
+
     Quorum quorum() {
         return quorum;
     }
@@ -153,7 +158,6 @@ final class Masters {
     /** Something has changed, or time has passed. */
     private void look() {
         int voting = 0;
-        Duration next = LOOK_AGAIN;
         boolean waits = false;
         for (Master master : all) {
             if (master.voting() != null) {
@@ -173,7 +177,7 @@ final class Masters {
                 }
                 looking = true;
             }
-            context.clock().schedule(next, () -> {
+            context.clock().schedule(LOOK_AGAIN, () -> {
                 synchronized (this) {
                     looking = false;
                 }
@@ -189,7 +193,9 @@ final class Masters {
         Admission.Verdict verdict = admission.of(
                 said.at(context.clock().nanoTime()),
                 others.stream().map(Master::asOther).toList());
-        if (verdict instanceof Admission.Verdict.Admit admit) {
+        if (verdict instanceof Admission.Verdict.Wait wait) {
+            master.waits(Duration.ofNanos(wait.micros() * 1_000));
+        } else if (verdict instanceof Admission.Verdict.Admit admit) {
             synchronized (this) {
                 if (admitting.contains(master)) {
                     return;

@@ -36,7 +36,7 @@ final class Part {
 
     /** Its answer says that nothing of this attempt is there, and nothing else of it is under way. */
     void untouch() {
-        touched = inLine || removal.isAwaited();
+        touched = inLine || removal.mayYetExecute();
     }
 
     boolean isTouched() {

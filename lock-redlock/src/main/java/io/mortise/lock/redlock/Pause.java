@@ -15,10 +15,10 @@ final class Pause {
     /** Several share the votes and this one has none: it leaves the lock to them. */
     private static final Duration ASIDE = Duration.ofMillis(150);
 
-    /** Those in line after the first do not all ask at once when a holder died. */
-    private static final Duration APART = Duration.ofMillis(10);
+    /** Those in line do not all ask at once when a holder died: each gives those before it so much time. */
+    private static final Duration APART = Duration.ofMillis(100);
 
-    private static final int MOST_APART = 100;
+    private static final int MOST_APART = 15;
 
     private Pause() {}
 

@@ -7,8 +7,10 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
+import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
+import io.mortise.lock.redis.node.Ending;
 import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.OwnClient;
@@ -41,9 +43,6 @@ import org.slf4j.LoggerFactory;
 final class RedlockBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(RedlockBackend.class);
 
-    /** The core has waited for a whole request timeout already if masters are silent. */
-    private static final Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
-
     private final RedlockOptions options;
     private final BackendContext context;
     private final RedlockKeys keys;
@@ -57,7 +56,7 @@ final class RedlockBackend implements LockBackend {
         this.context = context;
         this.keys = new RedlockKeys(options.prefix());
         this.mailbox = new Mailbox<>(context.clock());
-        this.masters = new Masters(new Quorum(options.size()), keys, context, options.maxLease());
+        this.masters = new Masters(new Quorum(options.size()), keys, context, options.leaseDuration());
         this.renewals = new Renewals(masters, context.clock());
         this.own = options.uris().isEmpty() ? null : OwnClient.toServers(options.sslOptions(), context);
     }
@@ -180,7 +179,7 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public String endpoints() {
-        return String.join(",", options.endpoints());
+        return options.toString();
     }
 
     /** No FAIR: whoever wins a majority first has the lock, wherever it stood in line. */
@@ -199,10 +198,6 @@ final class RedlockBackend implements LockBackend {
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
         Duration lease = asked.orElse(options.leaseDuration());
-        if (lease.compareTo(options.maxLease()) > 0) {
-            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most maxLease, which is "
-                    + options.maxLease() + ": masters that were restarted wait for it before they vote");
-        }
         Duration whole = Duration.ofMillis(lease.toMillis());
         return whole.equals(lease) ? lease : whole.plusMillis(1);
     }
@@ -222,10 +217,15 @@ final class RedlockBackend implements LockBackend {
         renewals.renew(due);
     }
 
+    @Override
+    public Optional<LockAdmin> admin() {
+        return Optional.of(new RedlockAdmin(this));
+    }
+
     private CompletableFuture<?> end() {
         masters.all().forEach(master -> master.opening().closing());
         return own != null
-                ? own.shutdown(CLOSE_LIMIT)
+                ? own.shutdown(Ending.LIMIT)
                 : CompletableFuture.allOf(masters.all().stream()
                         .map(master -> master.opening().close())
                         .toArray(CompletableFuture[]::new));
@@ -233,13 +233,6 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public void close() {
-        Duration limit = context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
-        try {
-            end().get(limit.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            log.warn("event=close-incomplete endpoints={} cause=\"{}\"", endpoints(), e.toString());
-        }
+        Ending.await(end(), context.requestTimeout(), endpoints());
     }
 }

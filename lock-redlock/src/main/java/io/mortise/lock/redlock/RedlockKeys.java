@@ -47,6 +47,10 @@ final class RedlockKeys {
                 bucket(Math.floorMod(escaped.hashCode(), BUCKETS))); // the language says what it is, for all clients
     }
 
+    String prefix() {
+        return prefix;
+    }
+
     /** A hash of what a master knows of itself and its counters. */
     String state() {
         return prefix + STATE;

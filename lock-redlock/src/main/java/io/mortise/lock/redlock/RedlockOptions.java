@@ -33,7 +33,6 @@ public final class RedlockOptions {
     private final List<RedisClient> clients;
     private String prefix = DEFAULT_PREFIX;
     private Duration leaseDuration = DEFAULT_LEASE;
-    private Optional<Duration> maxLease = Optional.empty();
     private Duration nodeTimeout = DEFAULT_NODE_TIMEOUT;
     private Optional<SslOptions> sslOptions = Optional.empty();
 
@@ -47,7 +46,6 @@ public final class RedlockOptions {
         RedlockOptions copy = new RedlockOptions(uris, clients);
         copy.prefix = prefix;
         copy.leaseDuration = leaseDuration;
-        copy.maxLease = maxLease;
         copy.nodeTimeout = nodeTimeout;
         copy.sslOptions = sslOptions;
         change.accept(copy);
@@ -96,20 +94,14 @@ public final class RedlockOptions {
         return with(copy -> copy.prefix = start);
     }
 
-    /** How long masters keep the lock of a silent client, for locks that do not say so themselves. 1 s to 1 h, default 30 s. */
+    /**
+     * How long masters keep the lock of a silent client, for locks that do not say so themselves. A master that was restarted
+     * votes again once the longest lease has passed that anybody asked for: it may have forgotten what it voted for. 1 s to 1 h,
+     * default 30 s.
+     */
     public RedlockOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
         return with(copy -> copy.leaseDuration = lease);
-    }
-
-    /**
-     * The longest lease that any lock of this client may ask for. A master that was restarted does not vote before the
-     * longest lease of all clients has passed, since it may have forgotten what it voted for. 1 s to 1 h, default: {@link
-     * #leaseDuration}.
-     */
-    public RedlockOptions maxLease(Duration longest) {
-        OptionLimits.checkLease("maxLease", longest);
-        return with(copy -> copy.maxLease = Optional.of(longest));
     }
 
     /**
@@ -149,10 +141,6 @@ public final class RedlockOptions {
         return leaseDuration;
     }
 
-    Duration maxLease() {
-        return maxLease.orElse(leaseDuration);
-    }
-
     /** The outcome must be known within a request timeout of the client. */
     Duration nodeTimeout(BackendContext context) {
         Duration most = leaseDuration.dividedBy(NODE_TIMEOUTS_PER_LEASE);
@@ -174,9 +162,19 @@ public final class RedlockOptions {
                 : uris.stream().map(RedlockOptions::endpoint).toList();
     }
 
+    /** All masters as a URL names them, if one can. */
     @Override
     public String toString() {
-        return "redlock " + String.join(",", endpoints()) + " prefix " + prefix;
+        List<String> endpoints = endpoints();
+        String first = endpoints.get(0);
+        String scheme = first.substring(0, first.indexOf("://") + 3);
+        boolean same = endpoints.stream().allMatch(endpoint -> endpoint.matches(scheme + "[^/]+:\\d+"));
+        return same
+                ? (scheme.equals("rediss://") ? "redlocks://" : "redlock://")
+                        + endpoints.stream()
+                                .map(endpoint -> endpoint.substring(scheme.length()))
+                                .collect(Collectors.joining(","))
+                : "redlock of " + String.join(",", endpoints);
     }
 
     private static String endpoint(RedisURI uri) {

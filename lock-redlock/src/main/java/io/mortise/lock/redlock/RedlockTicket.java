@@ -28,6 +28,8 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
 
     static final String PLACE_STANDS_MILLIS = String.valueOf(PLACE_STANDS.toMillis());
 
+    private static final Duration AGAIN = Duration.ofMillis(50);
+
     /** Woken by too few masters for a majority, it asks all the same a little later. */
     private static final long ALONE_AT_LEAST_NANOS = 5_000_000;
 
@@ -117,20 +119,33 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
         backend.mailbox().remove(request.attemptId());
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
         Poll poll = new Poll(backend.masters().quorum());
+        long patience = backend.context().clock().nanoTime()
+                + backend.context().requestTimeout().toNanos()
+                - parts.get(0).master().node().requestTimeout().toNanos();
         for (Part part : parts) {
-            if (!part.isTouched()) {
-                answered(poll, Poll.Answer.NO, ended);
+            if (part.isTouched()) {
+                end(part, poll, ended, patience, Poll.Answer.NO);
             } else {
-                part.removal()
-                        .end(
-                                found -> answered(poll, found.held() ? Poll.Answer.YES : Poll.Answer.NO, ended),
-                                failure -> {
-                                    settle(part);
-                                    answered(poll, Poll.Answer.NONE, ended);
-                                });
+                answered(poll, Poll.Answer.NO, ended);
             }
         }
         return ended;
+    }
+
+    /**
+     * While no majority has answered, one that has not is asked again: there is more time than one master gets.
+     *
+     * @param gone what it means if nothing is there: asked again, it may be our own doing
+     */
+    private void end(Part part, Poll poll, CompletableFuture<Boolean> ended, long patience, Poll.Answer gone) {
+        part.removal().end(found -> answered(poll, found.held() ? Poll.Answer.YES : gone, ended), failure -> {
+            if (ended.isDone() || backend.context().clock().nanoTime() - patience >= 0) {
+                settle(part);
+                answered(poll, Poll.Answer.NONE, ended);
+            } else {
+                backend.context().clock().schedule(AGAIN, () -> end(part, poll, ended, patience, Poll.Answer.NONE));
+            }
+        });
     }
 
     private void answered(Poll poll, Poll.Answer answer, CompletableFuture<Boolean> ended) {

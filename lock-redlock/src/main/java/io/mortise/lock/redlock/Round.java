@@ -57,7 +57,7 @@ final class Round {
     private void ask(Part part, int tries) {
         Master.Greeted voting = part.master().voting();
         if (voting == null) {
-            cast(part, new Vote.Failed(part.master().unavailable()));
+            cast(part, part.master().abstains());
             return;
         }
         RedisNode node = voting.node();
@@ -111,7 +111,7 @@ final class Round {
     private void answered(Part part, Master.Greeted voting, long sentNanos, List<Object> values, int tries) {
         Object first = values.get(0);
         if (!voting.stands()) { // it answered on another connection, and may be another process
-            cast(part, new Vote.Failed(part.master().unavailable()));
+            cast(part, part.master().abstains());
         } else if (first instanceof Long counter) {
             cast(part, new Vote.Granted(counter));
         } else {
@@ -130,14 +130,13 @@ final class Round {
                         cast(
                                 part,
                                 new Vote.Failed(new BackendUnavailableException(
-                                        part.master().endpoint()
-                                                + ": it arrived too late each time, or the server's clock jumps")));
+                                        "it arrived too late each time, or the server's clock jumps")));
                     }
                 }
                 default -> {
                     part.untouch();
                     backend.masters().doubt(part.master(), voting);
-                    cast(part, new Vote.Failed(part.master().unavailable()));
+                    cast(part, part.master().abstains());
                 }
             }
         }
@@ -273,18 +272,20 @@ final class Round {
     }
 
     private LockException noQuorum() {
-        List<RedlockSummary.Instance> failed = summary().masters().stream()
-                .filter(master -> master.vote() == RedlockSummary.Vote.FAILED)
-                .toList();
+        RedlockSummary summary = summary();
+        long answered = summary.count(RedlockSummary.Vote.ACQUIRED) + summary.count(RedlockSummary.Vote.CONFLICTED);
+        String failed = summary.masters().stream()
+                .filter(master -> master.error().isPresent())
+                .map(master -> master.endpoint() + " (" + master.error().orElseThrow() + ")")
+                .collect(Collectors.joining("; "));
         List<Throwable> refusals = new ArrayList<>();
         for (Vote vote : ballot.votes()) {
             if (vote instanceof Vote.Failed failure && failure.cause() instanceof BackendRefusedException) {
                 refusals.add(failure.cause());
             }
         }
-        String message = what() + ": no quorum: "
-                + (quorum.nodes() - failed.size()) + " of " + quorum.nodes() + " masters answered, these did not: "
-                + failed.stream().map(RedlockSummary.Instance::toString).collect(Collectors.joining("; "));
+        String message = what() + ": no quorum: " + answered + " of " + quorum.nodes()
+                + " masters answered, these did not: " + failed;
         return refusals.size() > quorum.spare()
                 ? new BackendRefusedException(message, refusals.get(0))
                 : new BackendUnavailableException(message);

@@ -1,5 +1,5 @@
 -- Who holds a lock and who stands in line for it, as of one moment.
--- KEYS: grant, counter, queue, entries
+-- KEYS: as shared/keys has them
 -- The first text must not be one that an application chose: Lettuce would take "message" there for one that was published.
 -- Answers '' or '=' and the value of the grant, then the owner records of those in line, in their order
 local value = redis.pcall('GET', KEYS[1])

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.redis.node.Diagnosis;
+import io.mortise.lock.redis.node.LockListing;
+import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.StoredGrant;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.OwnerRecord;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** The operator's view: what a majority of the masters says. Keys on fewer hold nothing. */
+final class RedlockAdmin implements LockAdmin {
+    private static final Script STATUS = Script.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
+
+    private final RedlockBackend backend;
+    private final Quorum quorum;
+
+    RedlockAdmin(RedlockBackend backend) {
+        this.backend = backend;
+        this.quorum = backend.masters().quorum();
+    }
+
+    /** What one master said. */
+    private record Said(Master master, Optional<LockHolder> holder, List<LockHolder> waiters) {}
+
+    private interface Question<T> {
+        CompletionStage<T> to(Master master);
+    }
+
+    /** The answers of all that answer, in the masters' order; failed if those are no majority. */
+    private <T> CompletionStage<List<T>> askAll(String what, Question<T> question) {
+        List<CompletableFuture<Optional<T>>> asked = new ArrayList<>();
+        for (Master master : backend.masters().connected()) {
+            asked.add(question.to(master)
+                    .<Optional<T>>handle((answer, failure) -> Optional.ofNullable(answer))
+                    .toCompletableFuture());
+        }
+        return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new)).thenApply(ok -> {
+            List<T> answers =
+                    asked.stream().flatMap(answer -> answer.join().stream()).toList();
+            if (answers.size() < quorum.majority()) {
+                throw new BackendUnavailableException(what + ": no quorum: " + answers.size() + " of " + quorum.nodes()
+                        + " masters answered of " + backend.endpoints());
+            }
+            return answers;
+        });
+    }
+
+    private CompletionStage<List<Said>> ask(String name) {
+        String[] keys = backend.keys().of(new LockName(name)).all();
+        String what = "status of lock \"" + name + "\"";
+        return askAll(
+                what,
+                master -> master.node()
+                        .ask(what, STATUS, keys)
+                        .thenApply(
+                                status -> new Said(master, StoredGrant.holder(status), StoredGrant.waiters(status))));
+    }
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return ask(name).thenApply(said -> status(name, said));
+    }
+
+    private LockStatus status(String name, List<Said> said) {
+        Map<String, List<LockHolder>> byGrant = new LinkedHashMap<>();
+        Map<String, LockHolder> waiters = new LinkedHashMap<>();
+        said.stream()
+                .sorted(Comparator.comparing((Said one) -> -one.waiters.size()))
+                .flatMap(one -> one.waiters.stream())
+                .forEach(waiter -> waiters.putIfAbsent(grantOf(waiter.raw()), waiter));
+        said.stream()
+                .flatMap(one -> one.holder.stream())
+                .forEach(holder -> byGrant.computeIfAbsent(grantOf(holder.raw()), grant -> new ArrayList<>())
+                        .add(holder));
+        List<LockHolder> holders = byGrant.values().stream()
+                .filter(votes -> votes.size() >= quorum.majority())
+                .map(this::withToken)
+                .toList();
+        return new LockStatus(name, holders, List.copyOf(waiters.values()));
+    }
+
+    /** The same on all masters, unlike what follows it. */
+    private static String grantOf(String raw) {
+        return OwnerRecord.attemptId(raw).orElse(raw);
+    }
+
+    private LockHolder withToken(List<LockHolder> votes) {
+        LockHolder one = votes.get(0);
+        return new LockHolder(
+                one.owner(),
+                one.host(),
+                one.pid(),
+                one.since(),
+                token(votes),
+                one.metadata(),
+                one.foreign(),
+                one.raw());
+    }
+
+    /** A majority has it; a vote that came too late to count may have a higher one. */
+    private OptionalLong token(List<LockHolder> votes) {
+        return votes.stream()
+                .flatMapToLong(vote -> vote.token().stream())
+                .filter(token -> votes.stream()
+                                .filter(vote -> vote.token().equals(OptionalLong.of(token)))
+                                .count()
+                        >= quorum.majority())
+                .findFirst();
+    }
+
+    /** A name is shown by the first master that has its key. */
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        List<LockListing.Source> sources = backend.masters().connected().stream()
+                .map(master -> new LockListing.Source(Integer.toHexString(master.index()), master.node()))
+                .toList();
+        LockListing listing = new LockListing(
+                LockListing.pattern(backend.keys().prefix()),
+                key -> backend.keys().lockName(key).map(LockName::value),
+                (source, name) -> ask(name).thenApply(said -> {
+                    boolean first = said.stream()
+                            .filter(one -> one.holder.isPresent())
+                            .findFirst()
+                            .filter(one ->
+                                    Integer.toHexString(one.master.index()).equals(source.id()))
+                            .isPresent();
+                    return first ? status(name, said) : new LockStatus(name, List.of(), List.of());
+                }));
+        return listing.page(sources, prefix, limit, cursor);
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        String[] keys = backend.keys().of(new LockName(name)).all();
+        String what = "forced release of lock \"" + name + "\"";
+        return askAll(
+                        what,
+                        master -> master.node()
+                                .ask(what, RedlockScript.FORCE_RELEASE.script(), keys, grantOf(seen.raw()))
+                                .thenApply(answer -> answer.get(0).equals(1L)))
+                .thenApply(answers -> answers.contains(true));
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        for (Master master : backend.masters().all()) {
+            all = all.thenCombine(findings(master), (found, more) -> {
+                found.addAll(more);
+                return found;
+            });
+        }
+        return all;
+    }
+
+    private static CompletionStage<List<Finding>> findings(Master master) {
+        if (master.voting() == null) {
+            return CompletableFuture.completedFuture(List.of(new Finding(
+                    Finding.Severity.WARNING,
+                    master.endpoint() + " does not vote: " + master.why(),
+                    "see to this master: one more that fails may be one too many")));
+        }
+        return master.node()
+                .ask("diagnosis", commands -> commands.info())
+                .thenApply(info -> Diagnosis.eviction(info).stream()
+                        .map(found ->
+                                new Finding(found.severity(), master.endpoint() + ": " + found.what(), found.remedy()))
+                        .toList());
+    }
+}
