@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
+import io.lettuce.core.ScriptOutputType;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
@@ -59,13 +60,14 @@ final class RedlockAdmin implements LockAdmin {
         });
     }
 
+    /** As a plain command: an operator has more time than a vote. */
     private CompletionStage<List<Said>> ask(String name) {
         String[] keys = backend.keys().of(new LockName(name)).all();
         String what = "status of lock \"" + name + "\"";
         return askAll(
                 what,
                 master -> master.node()
-                        .ask(what, STATUS, keys)
+                        .<List<Object>>ask(what, commands -> commands.eval(STATUS.text(), ScriptOutputType.MULTI, keys))
                         .thenApply(
                                 status -> new Said(master, StoredGrant.holder(status), StoredGrant.waiters(status))));
     }

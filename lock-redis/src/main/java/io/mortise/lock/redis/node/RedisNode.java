@@ -265,7 +265,7 @@ public final class RedisNode {
         return answer;
     }
 
-    /** Another command, such as an operator's: within one request timeout, the time until it is open included. */
+    /** Another command, such as an operator's: within the client's request timeout, the time until it is open included. */
     public <T> CompletionStage<T> ask(
             String what, Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command) {
         CompletableFuture<T> answer = new CompletableFuture<>();
@@ -276,7 +276,7 @@ public final class RedisNode {
                 answer.completeExceptionally(neverOpen());
             }
         });
-        return requests.timed(what + " at " + endpoints(), answer)
+        return context.timed(what + " at " + endpoints(), answer)
                 .exceptionallyCompose(
                         failure -> CompletableFuture.failedFuture(RedisFailure.of(failure, what, endpoints())));
     }

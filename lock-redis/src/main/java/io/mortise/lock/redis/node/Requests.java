@@ -13,7 +13,6 @@ import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,18 +97,6 @@ final class Requests {
         } catch (RuntimeException e) {
             answer.completeExceptionally(e);
         }
-    }
-
-    /** The context's deadline is the client's, and comes with the client's end; ours may be shorter. */
-    <T> CompletionStage<T> timed(String what, CompletableFuture<T> answer) {
-        if (limit.compareTo(context.requestTimeout()) < 0) {
-            LockClock.Timer timer = clock.schedule(
-                    limit,
-                    () -> answer.completeExceptionally(
-                            new BackendUnavailableException(what + ": no answer in " + limit.toMillis() + " ms")));
-            answer.whenComplete((value, failure) -> timer.cancel());
-        }
-        return context.timed(what, answer);
     }
 
     /** Whatever is odd about an answer, its ticket hears of it: nobody may be left waiting. */
