@@ -23,7 +23,6 @@ final class Requests {
 
     private final RedisNode node;
     private final Connection connection;
-    private final BackendContext context;
     private final LockClock clock;
     private final Duration limit;
     private final NodeListener listener;
@@ -34,7 +33,6 @@ final class Requests {
     Requests(RedisNode node, Connection connection, BackendContext context, NodeListener listener) {
         this.node = node;
         this.connection = connection;
-        this.context = context;
         this.clock = context.clock();
         this.limit = node.requestTimeout();
         this.listener = listener;
