@@ -191,7 +191,7 @@ class RedisConnectTest {
                 Lease third = prefixed.named("x").tryAcquire().orElseThrow();
                 BareRedis redis = server.connect()) {
             redis.call("SELECT", "3");
-            assertThat(RedisTests.keys(redis, "*")).containsExactly("app:%token", "app:x", "lock:%token", "lock:x");
+            assertThat(redis.keys("*")).containsExactly("app:%token", "app:x", "lock:%token", "lock:x");
             assertThat(List.of(first, second, third)).allMatch(Lease::isHeld);
         }
     }

@@ -238,9 +238,7 @@ class RedisFaultsTest {
             assertThat(client.named("z").tryAcquire(Duration.ofSeconds(10))).hasValueSatisfying(Lease::close);
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Await.until(
-                    "nothing is left",
-                    RedisTests.SOON,
-                    () -> RedisTests.keys(redis, "*").equals(List.of("lock:%token")));
+                    "nothing is left", RedisTests.SOON, () -> redis.keys("*").equals(List.of("lock:%token")));
         }
     }
 }

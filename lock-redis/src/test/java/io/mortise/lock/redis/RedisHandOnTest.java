@@ -38,7 +38,7 @@ class RedisHandOnTest extends OneServerTest {
         far.close();
         near.close();
         line.close();
-        assertThat(RedisTests.keys(redis, "*")).isSubsetOf("lock:%token");
+        assertThat(redis.keys("*")).isSubsetOf("lock:%token");
     }
 
     private CompletableFuture<Lease> waiting(LockClient client) {

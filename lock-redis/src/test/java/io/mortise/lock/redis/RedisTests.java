@@ -7,8 +7,6 @@ import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -57,19 +55,9 @@ final class RedisTests {
         }
     }
 
-    /** All keys that match, sorted. */
-    static List<String> keys(BareRedis redis, String pattern) {
-        List<String> keys = new ArrayList<>();
-        for (Object key : (List<?>) Objects.requireNonNull(redis.call("KEYS", pattern))) {
-            keys.add((String) key);
-        }
-        keys.sort(null);
-        return keys;
-    }
-
     /** The time of all grants of a client on this server is over. */
     static void expireGrants(BareRedis redis, String prefix, String clientId) {
-        for (String key : keys(redis, prefix + "*")) {
+        for (String key : redis.keys(prefix + "*")) {
             if (!OWN_KEY.matcher(key).find()
                     && String.valueOf(redis.call("GET", key)).contains(" client=" + clientId)) {
                 redis.call("PEXPIRE", key, "0");

@@ -34,7 +34,7 @@ class RedisWireTest extends OneServerTest {
     @AfterEach
     void nothingIsLeft() {
         clients.forEach(LockClient::close);
-        assertThat(RedisTests.keys(redis, "*")).isSubsetOf("lock:%token");
+        assertThat(redis.keys("*")).isSubsetOf("lock:%token");
     }
 
     private LockClient client() {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -85,6 +86,16 @@ public final class BareRedis implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** All keys that match a pattern of {@code KEYS}, sorted. */
+    public List<String> keys(String pattern) {
+        List<String> keys = new ArrayList<>();
+        for (Object key : (List<?>) Objects.requireNonNull(call("KEYS", pattern))) {
+            keys.add((String) key);
+        }
+        keys.sort(null);
+        return keys;
     }
 
     /** A section of {@code INFO}, or {@code all} or {@code everything}: field to value, sorted. */
