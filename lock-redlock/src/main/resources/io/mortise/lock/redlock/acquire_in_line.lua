@@ -6,6 +6,9 @@ if not value then
   leave(attempt)
   return token
 end
+if type(value) == 'table' then
+  return value -- somebody's list or hash, or we may not read it: no vote, and nothing that waiting would change
+end
 if is_of(attempt, value) then
   redis.call('PEXPIRE', grant_key, lease)
   return token_of(value)
@@ -16,5 +19,4 @@ if channel then
   stand(attempt, channel, lease, score, stands, record, now)
   before = redis.call('ZRANK', queue_key, attempt)
 end
-local holder = type(value) == 'string' and string.sub(value, 1, #attempt) or ''
-return { 'busy', math.max(redis.call('PTTL', grant_key), -1), holder, before, now }
+return { 'busy', math.max(redis.call('PTTL', grant_key), -1), string.sub(value, 1, #attempt), before, now }

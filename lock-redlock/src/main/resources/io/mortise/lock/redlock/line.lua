@@ -23,11 +23,12 @@ local function wake_first(now)
       return
     end
     local whom, since = string.match(redis.call('HGET', entries_key, 'wake') or '', '^(%S+) (%d+)$')
-    if whom ~= first.attempt or now - since < WAKE_MICROS then
-      if whom ~= first.attempt then
-        redis.call('HSET', entries_key, 'wake', first.attempt .. ' ' .. digits(now))
-      end
+    if whom ~= first.attempt then
+      redis.call('HSET', entries_key, 'wake', first.attempt .. ' ' .. digits(now))
       return tell(first, 'W ' .. first.attempt)
+    end
+    if now - since < WAKE_MICROS then
+      return -- it has been told, and will come
     end
     leave(first.attempt)
   end
