@@ -2,6 +2,7 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
 import java.time.Duration;
@@ -113,7 +114,9 @@ final class Master {
         if (!node().isConnected()) {
             return "not connected"
                     + opening.failure()
-                            .map(failure -> ": " + failure.getMessage())
+                            .map(failure -> ": "
+                                    + FirstContact.explained(failure, endpoint())
+                                            .getMessage())
                             .orElse("");
         }
         Throwable failure = refused;

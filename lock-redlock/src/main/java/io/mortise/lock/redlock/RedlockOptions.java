@@ -9,6 +9,7 @@ import io.mortise.lock.redis.node.OwnUri;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -65,7 +66,7 @@ public final class RedlockOptions {
             }
         }
         List<RedisURI> own = masters.stream().<RedisURI>map(OwnUri::new).toList();
-        if (own.stream().map(RedlockOptions::endpoint).distinct().count() < own.size()) {
+        if (own.stream().map(RedlockOptions::server).distinct().count() < own.size()) {
             throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
                     + own.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
         }
@@ -175,6 +176,11 @@ public final class RedlockOptions {
                                 .map(endpoint -> endpoint.substring(scheme.length()))
                                 .collect(Collectors.joining(","))
                 : "redlock of " + String.join(",", endpoints);
+    }
+
+    /** Whatever the database and the credentials: that is one process, which restarts and fails as one. */
+    private static String server(RedisURI uri) {
+        return uri.getSocket() != null ? uri.getSocket() : uri.getHost().toLowerCase(Locale.ROOT) + ":" + uri.getPort();
     }
 
     private static String endpoint(RedisURI uri) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+
+/** On five masters a class, with bare commands beside the clients; each test leaves nothing there. */
+abstract class FiveMastersTest {
+    static final Duration SOON = Duration.ofSeconds(20);
+    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+
+    /** The first client waits for so long: the masters have only just been started. */
+    static final Duration LEASE = Duration.ofSeconds(6);
+
+    /** One that stalls is not what is tested here, and this machine may do many things at once. */
+    private static final Duration NODE_TIMEOUT = LEASE.dividedBy(4);
+
+    static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
+    static TestMasters masters;
+
+    private final List<LockClient> clients = new ArrayList<>();
+
+    @BeforeAll
+    static void startMasters() {
+        masters = TestMasters.start(5);
+    }
+
+    @AfterAll
+    static void stopMasters() {
+        masters.close();
+    }
+
+    static RedlockOptions options() {
+        return RedlockOptions.connectTo(masters.ports().stream()
+                        .map(port -> RedisURI.create("127.0.0.1", port))
+                        .toList())
+                .leaseDuration(LEASE)
+                .nodeTimeout(NODE_TIMEOUT);
+    }
+
+    /** One of its own connections for which all masters vote, closed after the test. */
+    final LockClient client() {
+        LockClient client = RedlockLocks.connect(options(), PATIENT);
+        clients.add(client);
+        awaitAllVote(client);
+        return client;
+    }
+
+    /** A client is open as soon as a majority votes. */
+    static void awaitAllVote(LockClient client) {
+        Await.until(
+                "all masters vote",
+                SOON,
+                () -> client.admin().orElseThrow().diagnose().toCompletableFuture().join().stream()
+                        .noneMatch(finding -> finding.what().contains("does not vote")));
+    }
+
+    final void closeLater(LockClient client) {
+        clients.add(client);
+    }
+
+    static RedlockKeys.OfLock keys(String lock) {
+        return KEYS.of(new LockName(lock));
+    }
+
+    /** The last masters may not have heard yet what a majority has settled. */
+    static void awaitNothingLeft() {
+        masters.each(redis ->
+                Await.until("nothing is left", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));
+    }
+
+    @AfterEach
+    final void nothingIsLeft() {
+        clients.forEach(LockClient::close);
+        awaitNothingLeft();
+        masters.each(redis -> assertThat(redis.keys("*")).containsExactly(KEYS.state()));
+    }
+}

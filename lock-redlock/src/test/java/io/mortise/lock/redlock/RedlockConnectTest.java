@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.Locks;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Ways in: credentials, TLS, databases, the application's own clients, and what is said if it does not work. */
+@Tag("once")
+class RedlockConnectTest {
+    private static final String SECRET = "s3cr3t";
+    private static final Duration SOON = FiveMastersTest.SOON;
+    private static final ClientOptions PATIENT = FiveMastersTest.PATIENT;
+
+    /** What a user of locks needs, and no more. */
+    private static final String[] LEAST = {
+        "on",
+        ">" + SECRET,
+        "~lock:*",
+        "&lock:*",
+        "-@all",
+        "+hello",
+        "+info",
+        "+subscribe",
+        "+publish",
+        "+pubsub|numsub",
+        "+evalsha",
+        "+eval",
+        "+time",
+        "+exists",
+        "+get",
+        "+getrange",
+        "+set",
+        "+del",
+        "+pexpire",
+        "+pttl",
+        "+zadd",
+        "+zrem",
+        "+zrange",
+        "+zrank",
+        "+hset",
+        "+hget",
+        "+hmget",
+        "+hgetall",
+        "+hdel"
+    };
+
+    private static TestMasters masters;
+
+    @TempDir
+    private static Path files;
+
+    @BeforeAll
+    static void startMasters() {
+        masters = TestMasters.start(
+                3,
+                RedisServerOptions.defaults()
+                        .withPassword(SECRET)
+                        .withTls()
+                        .withUser("locks", LEAST)
+                        .withUser("blind", "on", ">" + SECRET, "~*", "&*", "+@all", "-info"));
+    }
+
+    @AfterAll
+    static void stopMasters() {
+        masters.close();
+    }
+
+    private static String url(String scheme, String access, ToIntFunction<RedisTestServer> port, String rest) {
+        String hosts = masters.all().stream()
+                .map(server -> "127.0.0.1:" + port.applyAsInt(server))
+                .collect(Collectors.joining(","));
+        return scheme + "://" + access + hosts + rest;
+    }
+
+    private static String url(String access, String rest) {
+        return url("redlock", access, RedisTestServer::port, rest);
+    }
+
+    private static int tlsPort(RedisTestServer server) {
+        return RedisURI.create(server.tlsUrl()).getPort();
+    }
+
+    private static List<RedisURI> uris() {
+        return masters.all().stream()
+                .map(server -> RedisURI.create(server.url()))
+                .toList();
+    }
+
+    private static RedlockOptions shortLease(RedlockOptions options) {
+        return options.leaseDuration(Duration.ofSeconds(2));
+    }
+
+    /** A holder that is renewed, a waiter behind it, and nothing left. */
+    private static void works(LockClient one, LockClient two) throws Exception {
+        Lease held = one.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(2)))
+                .acquire();
+        CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
+        long since = System.nanoTime();
+        Await.until("renewed beyond its first lease", SOON, () -> {
+            assertThat(held.isHeld()).isTrue();
+            return waiting.isDone() || System.nanoTime() - since > 2_300_000_000L;
+        });
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease next = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        next.close();
+    }
+
+    private static void works(String url) throws Exception {
+        try (LockClient one = Locks.connect(url, PATIENT);
+                LockClient two = Locks.connect(url, PATIENT)) {
+            works(one, two);
+        }
+    }
+
+    @Test
+    void byPasswordOfTheDefaultUserAndInAnotherDatabase() throws Exception {
+        works(url(":" + SECRET + "@", "/3?lease=2s"));
+    }
+
+    @Test
+    void S19_byAUserThatMayDoNoMoreThanItMust() throws Exception {
+        works(url("locks:" + SECRET + "@", "?lease=2s"));
+    }
+
+    /** All certificates in one file. */
+    private static Path certificates() throws IOException {
+        Path all = files.resolve("all.pem");
+        StringBuilder text = new StringBuilder();
+        for (RedisTestServer server : masters.all()) {
+            text.append(Files.readString(server.certificate()));
+        }
+        return Files.writeString(all, text);
+    }
+
+    @Test
+    void byTls() throws Exception {
+        works(url(
+                "redlocks",
+                ":" + SECRET + "@",
+                RedlockConnectTest::tlsPort,
+                "?lease=2s&trustedCertificates=" + certificates()));
+    }
+
+    @Test
+    void S15_certificatesThatAreNotTrustedAreRefusedAtOnce() {
+        refusedAtOnce(url("redlocks", ":" + SECRET + "@", RedlockConnectTest::tlsPort, ""), "TLS");
+    }
+
+    @Test
+    void eachMasterByItsOwnUri() throws Exception {
+        List<RedisURI> mixed = new ArrayList<>(uris());
+        mixed.set(0, RedisURI.create(masters.get(0).tlsUrl()));
+        mixed.set(
+                1,
+                RedisURI.create("redis://locks:" + SECRET + "@127.0.0.1:"
+                        + masters.get(1).port()));
+        mixed.get(2).setDatabase(4);
+        RedlockOptions options = shortLease(RedlockOptions.connectTo(mixed))
+                .sslOptions(SslOptions.builder()
+                        .trustManager(certificates().toFile())
+                        .build());
+        try (LockClient one = RedlockLocks.connect(options, PATIENT);
+                LockClient two = RedlockLocks.connect(options, PATIENT)) {
+            FiveMastersTest.awaitAllVote(one);
+            works(one, two);
+            assertThat(summary(one).count(RedlockSummary.Vote.FAILED)).isZero();
+        }
+    }
+
+    private static RedlockSummary summary(LockClient client) throws Exception {
+        try (Lease lease = client.named("summary").acquire()) {
+            return lease.unwrap(RedlockSummary.class).orElseThrow();
+        }
+    }
+
+    private static void refusedAtOnce(String url, String part) {
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> Locks.connect(url, PATIENT))
+                .as(url)
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContainingAll("127.0.0.1:", part)
+                .hasMessageNotContaining(SECRET);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void S15_wrongCredentialsAndDatabasesAreRefusedAtOnceAndNotPrinted() {
+        refusedAtOnce(url("", ""), "NOAUTH");
+        refusedAtOnce(url(":wrong-" + SECRET + "@", ""), "WRONGPASS");
+        refusedAtOnce(url("nobody:" + SECRET + "@", ""), "WRONGPASS");
+        refusedAtOnce(url(":" + SECRET + "@", "/99"), "database");
+        refusedAtOnce(url("blind:" + SECRET + "@", ""), "info");
+    }
+
+    private static List<RedisURI> wrongAt(int... those) {
+        List<RedisURI> uris = new ArrayList<>(uris());
+        for (int index : those) {
+            uris.set(
+                    index,
+                    RedisURI.create("redis://:wrong-" + SECRET + "@127.0.0.1:"
+                            + masters.get(index).port()));
+        }
+        return uris;
+    }
+
+    @Test
+    void S15_wrongCredentialsAtAMajorityAreRefusedAtOnce() {
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> RedlockLocks.connect(shortLease(RedlockOptions.connectTo(wrongAt(0, 2))), PATIENT))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("WRONGPASS")
+                .hasMessageNotContaining(SECRET);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void S15_wrongCredentialsAtOneMasterAreSaidAndItWorksWithoutIt() throws Exception {
+        RedlockOptions options = shortLease(RedlockOptions.connectTo(wrongAt(1)));
+        try (LockClient one = RedlockLocks.connect(options, PATIENT);
+                LockClient two = RedlockLocks.connect(options, PATIENT)) {
+            works(one, two);
+            RedlockSummary summary = summary(one);
+            assertThat(summary.count(RedlockSummary.Vote.ACQUIRED)).isEqualTo(2);
+            RedlockSummary.Instance wrong = summary.masters().get(1);
+            assertThat(wrong.vote()).isEqualTo(RedlockSummary.Vote.FAILED);
+            assertThat(wrong.endpoint()).endsWith(":" + masters.get(1).port());
+            assertThat(wrong.error().orElseThrow()).contains("WRONGPASS");
+            assertThat(summary.toString())
+                    .contains("ACQUIRED", "FAILED", "WRONGPASS")
+                    .doesNotContain(SECRET);
+            assertThat(one.admin()
+                            .orElseThrow()
+                            .diagnose()
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS))
+                    .anySatisfy(finding -> assertThat(finding.what())
+                            .contains(":" + masters.get(1).port(), "WRONGPASS"));
+        }
+    }
+
+    @Test
+    void S15_thoseThatAreNotThereAreNamedAfterTheConnectTimeout() {
+        try (TestMasters gone = TestMasters.start(3)) {
+            gone.get(0).kill();
+            gone.get(2).kill();
+            assertThatThrownBy(() -> Locks.connect(
+                            gone.url() + "?lease=1s", ClientOptions.defaults().connectTimeout(Duration.ofSeconds(4))))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContainingAll(
+                            "no quorum",
+                            gone.get(0).port() + ": not connected",
+                            gone.get(1).port() + ": votes",
+                            gone.get(2).port() + ": not connected");
+        }
+    }
+
+    @Test
+    void borrowedClientsAreUsedAndLeftOpen() throws Exception {
+        List<RedisClient> application = masters.all().stream()
+                .map(server -> RedisClient.create(server.url()))
+                .toList();
+        try {
+            RedlockOptions options =
+                    shortLease(RedlockOptions.using(application)).prefix("lock:borrowed:");
+            try (LockClient one = RedlockLocks.connect(options, PATIENT);
+                    LockClient two = RedlockLocks.connect(options, PATIENT)) {
+                works(one, two);
+            }
+            for (int i = 0; i < application.size(); i++) {
+                assertThat(application.get(i).connect().sync().ping()).isEqualTo("PONG");
+                assertThat(connections(i)).as("the one just opened, and ours").isEqualTo("2");
+            }
+        } finally {
+            for (RedisClient client : application) {
+                client.shutdown(0, 2, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static String connections(int master) {
+        try (var redis = masters.get(master).connect()) {
+            return Objects.requireNonNull(redis.info("clients").get("connected_clients"));
+        }
+    }
+}

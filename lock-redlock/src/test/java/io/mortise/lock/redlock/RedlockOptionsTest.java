@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** Limits of the options. */
+class RedlockOptionsTest {
+    private static List<RedisURI> uris(String... uris) {
+        return Stream.of(uris).map(RedisURI::create).toList();
+    }
+
+    private final RedlockOptions options =
+            RedlockOptions.connectTo(uris("redis://ann:s3cr3t@a", "redis://:s3cr3t@b:7000", "redis://c"));
+
+    private static void refused(ThrowingCallable call, String... parts) {
+        assertThatThrownBy(call)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll(parts)
+                .hasMessageNotContaining("s3cr3t");
+    }
+
+    @Test
+    void S14_limitsAreNamed() {
+        refused(() -> options.leaseDuration(Duration.ofMillis(999)), "PT0.999S", "PT1S", "PT1H");
+        refused(() -> options.leaseDuration(Duration.ofSeconds(3601)), "PT1H1S", "PT1S", "PT1H");
+        refused(() -> options.nodeTimeout(Duration.ofMillis(9)), "nodeTimeout is PT0.009S", "PT0.01S");
+        refused(() -> options.prefix(""), "prefix is \"\"", "1 to 256");
+        refused(() -> options.prefix("a b"), "prefix is \"a b\"", "without spaces");
+        refused(() -> options.prefix("%x"), "percent");
+    }
+
+    @Test
+    void S14_fewerThanThreeMastersAreRefused() {
+        refused(() -> RedlockOptions.connectTo(List.of()), "0 masters", "at least 3");
+        refused(() -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b")), "2 masters", "at least 3");
+        refused(() -> RedlockOptions.using(List.of()), "0 masters", "at least 3");
+    }
+
+    @Test
+    void S14_oneServerHasOneVoteWhateverItsUriSaysBeside() {
+        for (String again : List.of(
+                "redis://a", "redis://a:6379", "redis://A", "redis://a/5", "redis://ann:s3cr3t@a", "rediss://a:6379")) {
+            refused(
+                    () -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b", again)),
+                    "twice",
+                    "two votes");
+        }
+        refused(
+                () -> RedlockOptions.connectTo(
+                        uris("redis-socket:///tmp/r.sock", "redis://b", "redis-socket:///tmp/r.sock?database=1")),
+                "twice",
+                "/tmp/r.sock");
+        assertThat(RedlockOptions.connectTo(uris("redis://a", "redis://a:6380", "redis://a:6381"))
+                        .size())
+                .as("ports are servers")
+                .isEqualTo(3);
+        RedisClient client = RedisClient.create("redis://a");
+        try (RedisClient other = RedisClient.create("redis://b")) {
+            refused(() -> RedlockOptions.using(List.of(client, other, client)), "twice", "two votes");
+        } finally {
+            client.shutdown();
+        }
+    }
+
+    @Test
+    void S14_aMasterIsOneServerAndNotWhatSentinelsName() {
+        List<RedisURI> masters = new ArrayList<>(uris("redis://a", "redis://b"));
+        masters.add(RedisURI.Builder.sentinel("s", "m").build());
+        refused(() -> RedlockOptions.connectTo(masters), "host and port");
+    }
+
+    @Test
+    void S19_eachMethodLeavesTheOldOneAsItWasAndNoneTellsSecrets() {
+        RedlockOptions changed = options.prefix("app:").leaseDuration(Duration.ofSeconds(5));
+        assertThat(options.prefix()).isEqualTo("lock:");
+        assertThat(options.leaseDuration()).isEqualTo(RedlockOptions.DEFAULT_LEASE);
+        assertThat(changed.prefix()).isEqualTo("app:");
+        assertThat(changed.leaseDuration()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(changed).hasToString("redlock://a:6379,b:7000,c:6379");
+    }
+
+    @Test
+    void S19_mastersThatDifferAreNamedEachForItself() {
+        assertThat(RedlockOptions.connectTo(
+                        uris("rediss://:s3cr3t@a", "redis://:s3cr3t@b/5", "redis-socket:///tmp/r.sock")))
+                .hasToString("redlock of rediss://a:6379,redis://b:6379/5,redis-socket:///tmp/r.sock");
+        assertThat(RedlockOptions.connectTo(uris("rediss://a", "rediss://b", "rediss://c")))
+                .hasToString("redlocks://a:6379,b:6379,c:6379");
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.Locks;
+import io.mortise.lock.spi.LockUrl;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the parts of a URL mean. */
+class RedlockProviderTest {
+    private static RedlockOptions options(String url) {
+        return RedlockProvider.options(LockUrl.parse(url));
+    }
+
+    @Test
+    void isFoundByItsSchemes() {
+        assertThat(Locks.providers())
+                .anySatisfy(provider -> assertThat(provider).contains("redlock", "redlocks"));
+    }
+
+    @Test
+    void defaults() {
+        RedlockOptions options = options("redlock://a,b:7000,[::1]");
+        assertThat(options.uris())
+                .extracting(uri -> uri.getHost() + " " + uri.getPort())
+                .containsExactly("a 6379", "b 7000", "::1 6379");
+        assertThat(options.uris()).allMatch(uri -> !uri.isSsl() && uri.getDatabase() == 0);
+        assertThat(options.prefix()).isEqualTo("lock:");
+        assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void everyPartIsThatOfAllMasters() {
+        RedlockOptions options =
+                options("redlocks://ann:s3c%2Fr3t@a,b,c/5?prefix=app:&lease=5s&nodeTimeout=50ms&verifyPeer=ca");
+        assertThat(options.uris()).hasSize(3).allSatisfy(uri -> {
+            assertThat(uri.isSsl()).isTrue();
+            assertThat(uri.getVerifyMode()).isEqualTo(io.lettuce.core.SslVerifyMode.CA);
+            assertThat(uri.getDatabase()).isEqualTo(5);
+            RedisCredentials credentials =
+                    uri.getCredentialsProvider().resolveCredentials().block();
+            assertThat(credentials).isNotNull().satisfies(known -> {
+                assertThat(known.getUsername()).isEqualTo("ann");
+                assertThat(new String(known.getPassword())).isEqualTo("s3c/r3t");
+            });
+        });
+        assertThat(options.prefix()).isEqualTo("app:");
+        assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(options("redlock://a,b,c?db=7").uris())
+                .extracting(RedisURI::getDatabase)
+                .containsOnly(7);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ' ',
+            value = {
+                "redlock:///0 host",
+                "redlock://a masters",
+                "redlock://a,b masters",
+                "redlock://a,b,a twice",
+                "redlock://a,b,A:6379 twice",
+                "redlock://a,b,c/x database",
+                "redlock://a,b,c/1?db=1 database",
+                "redlock://a,b,c?db=-1 db",
+                "redlock://ann@a,b,c password",
+                "redlock://a,b,c?prefix= prefix",
+                "redlock://a,b,c?prefix=a{b} prefix",
+                "redlock://a,b,c?lease=500ms leaseDuration",
+                "redlock://a,b,c?lease=2h leaseDuration",
+                "redlock://a,b,c?nodeTimeout=1ms nodeTimeout",
+                "redlock://a,b,c?nodeTimeout=soon nodeTimeout",
+                "redlock://a,b,c?verifyPeer=none redlocks",
+                "redlocks://a,b,c?verifyPeer=maybe verifyPeer",
+                "redlocks://a,b,c?trustedCertificates=/no/such/file trustedCertificates"
+            })
+    void S14_whatCannotWorkIsRefusedByNameBeforeAnythingIsSent(String url, String part) {
+        assertThatThrownBy(() -> Locks.connect(url))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining(part);
+    }
+
+    @Test
+    void S14_unknownParametersAreRefused() {
+        assertThatThrownBy(() -> Locks.connect("redlock://a,b,c?timeout=5s"))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("timeout");
+    }
+
+    @Test
+    void S19_aRefusalTellsNoPassword() {
+        assertThatThrownBy(() -> Locks.connect("redlock://ann:s3cr3t@a,b"))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageNotContaining("s3cr3t");
+    }
+}
