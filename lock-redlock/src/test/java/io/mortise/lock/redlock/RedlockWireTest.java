@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What goes over the wire to five masters, counted by them. */
+@Tag("once")
+class RedlockWireTest extends FiveMastersTest {
+    private static final Logger log = LoggerFactory.getLogger(RedlockWireTest.class);
+    private static final int CYCLES = 10;
+    private static final int CLIENTS = 4;
+    private static final int WAITERS = 50;
+    private static final int NAMES = 20_000;
+
+    private static long calls(BareRedis redis, String command) {
+        return redis.commandCalls().getOrDefault(command, 0L);
+    }
+
+    private static void reset() {
+        masters.each(BareRedis::resetCommandCalls);
+    }
+
+    @Test
+    void uncontendedCycleIsTwoScriptsAtEachMasterWithoutSecondPhaseOrMessage() throws Exception {
+        DistributedLock lock = client().named("x");
+        Await.until("the masters' counters agree", SOON, () -> {
+            lock.acquireAsync().thenCompose(Lease::releaseAsync).join();
+            awaitNothingLeft();
+            Set<Object> counters = new HashSet<>();
+            masters.each(redis -> counters.add(
+                    String.valueOf(redis.call("HGET", KEYS.state(), keys("x").bucket()))));
+            return counters.size() == 1;
+        });
+        reset();
+        for (int i = 0; i < CYCLES; i++) {
+            lock.acquire().close();
+        }
+        masters.each(redis -> {
+            Await.until("the last ones are heard", SOON, () -> calls(redis, "evalsha") >= 2 * CYCLES);
+            long cycles = CYCLES;
+            assertThat(redis.commandCalls())
+                    .as("two requests a cycle; the rest is what the scripts do")
+                    .isEqualTo(Map.of(
+                            "evalsha",
+                            2 * cycles,
+                            "hmget",
+                            cycles,
+                            "time",
+                            cycles,
+                            "set",
+                            cycles,
+                            "hset",
+                            cycles,
+                            "get",
+                            cycles,
+                            "del",
+                            cycles,
+                            "exists",
+                            cycles));
+        });
+    }
+
+    @Test
+    void S17_aTryThatFailsLeavesNoKeyAndNoPlace() throws Exception {
+        Lease held = client().named("x").acquire();
+        masters.each(redis ->
+                Await.until("all have voted", SOON, () -> redis.keys("*").size() == 2));
+        DistributedLock other = client().named("x");
+        assertThat(other.tryAcquire()).isEmpty();
+        assertThat(other.tryAcquire(Duration.ofMillis(200))).isEmpty();
+        masters.each(redis -> Await.until(
+                "its places are gone",
+                SOON,
+                () -> redis.keys("*").equals(List.of(KEYS.state(), keys("x").grant()))));
+        held.close();
+        for (int foreign = 0; foreign < 3; foreign++) { // a majority is somebody else's
+            bare(foreign, "SET", keys("y").grant(), "somebody", "NX", "PX", "60000");
+        }
+        assertThat(client().named("y").tryAcquire()).isEmpty();
+        for (int foreign = 0; foreign < 3; foreign++) {
+            bare(foreign, "DEL", keys("y").grant());
+        }
+        awaitNothingLeft();
+    }
+
+    private static void bare(int master, String... command) {
+        try (BareRedis redis = masters.get(master).connect()) {
+            redis.call(command);
+        }
+    }
+
+    @Test
+    void S11_aCrowdDrainsByFewRequestsAndOneMessageAtEachMasterAndNobodyPolls() throws Exception {
+        LockOptions untilReleased =
+                LockOptions.defaults().leaseDuration(Duration.ofSeconds(30)); // nobody waits for its end
+        Lease held = client().named("x", untilReleased).acquire();
+        List<DistributedLock> locks = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            locks.add(client().named("x"));
+        }
+        long asked = System.nanoTime();
+        List<CompletableFuture<?>> cycles = new ArrayList<>();
+        for (DistributedLock lock : locks) {
+            for (int j = 0; j < WAITERS; j++) {
+                cycles.add(lock.acquireAsync().thenCompose(Lease::releaseAsync));
+            }
+        }
+        int crowd = CLIENTS * WAITERS;
+        masters.each(redis -> Await.until(
+                "all stand in line",
+                SOON,
+                () -> Long.valueOf(crowd).equals(redis.call("ZCARD", keys("x").queue()))));
+        reset();
+        long start = System.nanoTime();
+        Await.until("two seconds are over", SOON, () -> System.nanoTime() - start > 2_000_000_000L);
+        long looks = (System.nanoTime() - asked) / Pause.LONGEST.toNanos(); // none unless this machine is slow
+        assertThat(masters.sum(TestMasters::requestsButRenewals))
+                .as("requests while nothing happens")
+                .isLessThanOrEqualTo(looks * crowd * masters.all().size());
+        assertThat(masters.sum(redis -> calls(redis, "publish"))).isZero();
+        reset();
+        held.release();
+        for (CompletableFuture<?> cycle : cycles) {
+            cycle.get(30, TimeUnit.SECONDS);
+        }
+        awaitNothingLeft();
+        double handOffs = crowd;
+        double requests = masters.sum(TestMasters::requestsButRenewals) / handOffs;
+        double messages = masters.most(redis -> calls(redis, "publish")) / handOffs;
+        log.info("event=crowd requests_per_hand_off={} messages_per_master={}", requests, messages);
+        assertThat(requests).as("requests per hand-off at all masters").isLessThanOrEqualTo(12);
+        assertThat(messages).as("messages per hand-off of one master").isLessThanOrEqualTo(1.0);
+    }
+
+    @Test
+    void aThousandHeldLocksAreRenewedByTenRequestsAPeriodAtEachMasterAtMost() throws Exception {
+        LockClient client = client();
+        List<CompletableFuture<Lease>> acquired = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            acquired.add(client.named("held" + i).acquireAsync());
+        }
+        List<Lease> held = new ArrayList<>();
+        for (CompletableFuture<Lease> one : acquired) {
+            held.add(one.get(30, TimeUnit.SECONDS));
+        }
+        masters.each(redis ->
+                Await.until("all have voted", SOON, () -> Long.valueOf(1_001).equals(redis.call("DBSIZE"))));
+        reset();
+        long start = System.nanoTime();
+        Duration watched = LEASE.plusMillis(500);
+        Await.until("more than a lease is over", SOON, () -> System.nanoTime() - start > watched.toNanos());
+        assertThat(held).allMatch(Lease::isHeld);
+        long periods = watched.dividedBy(LEASE.dividedBy(3)) + 1;
+        masters.each(redis -> {
+            assertThat(calls(redis, "getrange")).as("renewals").isGreaterThanOrEqualTo(3_000);
+            assertThat(calls(redis, "evalsha") + calls(redis, "eval"))
+                    .as("requests")
+                    .isLessThanOrEqualTo(10 * periods);
+        });
+        List<CompletableFuture<?>> released = new ArrayList<>();
+        held.forEach(one -> released.add(one.releaseAsync()));
+        for (CompletableFuture<?> one : released) {
+            one.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void S17_namesUsedOnceLeaveNothingHereOrThere() throws Exception {
+        AtomicReference<RedlockBackend> backend = new AtomicReference<>();
+        LockClient client = LockClients.over(
+                context -> {
+                    backend.set(RedlockBackend.open(options(), context));
+                    return backend.get();
+                },
+                PATIENT);
+        closeLater(client);
+        int window = 200;
+        Semaphore under = new Semaphore(window);
+        List<Throwable> failed = Collections.synchronizedList(new ArrayList<>());
+        for (int i = 0; i < NAMES; i++) {
+            under.acquire();
+            client.named("once/" + i)
+                    .acquireAsync()
+                    .thenCompose(Lease::releaseAsync)
+                    .whenComplete((outcome, failure) -> {
+                        if (failure != null) {
+                            failed.add(failure);
+                        }
+                        under.release();
+                    });
+        }
+        under.acquire(window);
+        assertThat(failed).isEmpty();
+        awaitNothingLeft();
+        masters.each(redis -> assertThat((Long) redis.call("HLEN", KEYS.state()))
+                .as("counters, and what it knows of itself")
+                .isLessThanOrEqualTo(RedlockKeys.BUCKETS + 4L));
+        assertThat(Objects.requireNonNull(backend.get()).mailbox().size()).isZero();
+    }
+}
