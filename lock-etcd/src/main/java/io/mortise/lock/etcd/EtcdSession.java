@@ -6,6 +6,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.WatchOption;
@@ -81,9 +82,7 @@ final class EtcdSession {
         if (over) {
             revoke();
         }
-        return calls.txn("opening a session", Requests.absent(sessionKey()), new Op[] {
-                    Requests.sessionKey(sessionKey(), leaseId, context.clientId())
-                })
+        return calls.txn("opening a session", new Cmp[] {Requests.isAbsent(sessionKey())}, new Op[] {putKey()})
                 .thenApply(put -> {
                     if (!put.isSucceeded()) {
                         throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
@@ -140,6 +139,11 @@ final class EtcdSession {
 
     ByteSequence sessionKey() {
         return keys.session(leaseId);
+    }
+
+    /** Begins the session, or a new epoch of it, where it is part of a transaction. */
+    Op putKey() {
+        return Requests.put(sessionKey(), EtcdKeys.bytes("client=" + context.clientId()), leaseId);
     }
 
     long lease() {
