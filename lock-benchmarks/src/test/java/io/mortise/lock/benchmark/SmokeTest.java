@@ -125,7 +125,7 @@ class SmokeTest {
         assertThat(mortise("crowd", "requests a hand-off")).isLessThanOrEqualTo(2);
         assertThat(zooKeeper("crowd").requests(Backend.MORTISE))
                 .as("one by each waiter, one by the holder")
-                .containsEntry("delete", 201 / 200.0);
+                .containsEntry("delete", 41 / 40.0);
     }
 
     @Test

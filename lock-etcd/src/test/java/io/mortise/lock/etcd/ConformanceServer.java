@@ -4,25 +4,23 @@ package io.mortise.lock.etcd;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.Faults;
 import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdEntry;
 import io.mortise.lock.testkit.servers.EtcdServerOptions;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
-import io.mortise.lock.testkit.servers.Line;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.TestServers;
 import java.net.URI;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,33 +68,31 @@ final class ConformanceServer implements AutoCloseable {
         }
     }
 
-    private final class OneNamespace implements BackendUnderTest, Faults {
+    private final class OneNamespace extends BackendOverLines<TcpProxy> {
         private final String namespace;
-        private final List<TcpProxy> proxies = new CopyOnWriteArrayList<>();
-        private final Map<LockClient, TcpProxy> lines = new ConcurrentHashMap<>();
-        private final Map<LockClient, Long> leases = new ConcurrentHashMap<>();
-        private volatile boolean stopped;
 
         OneNamespace(String namespace) {
             this.namespace = namespace;
         }
 
         @Override
-        public LockClient open(ClientOptions options) {
-            TcpProxy line = TcpProxy.to(host, port);
-            proxies.add(line);
-            List<Long> before = stopped ? List.of() : bare().leases();
-            LockClient client = EtcdLocks.connect(
-                    EtcdOptions.connectTo(List.of("127.0.0.1:" + line.port()))
+        protected TcpProxy newLine() {
+            return TcpProxy.to(host, port);
+        }
+
+        @Override
+        protected LockClient connect(TcpProxy line, ClientOptions options) {
+            return EtcdLocks.connect(
+                    EtcdOptions.connectTo(List.of(line.address()))
                             .namespace(namespace)
                             .leaseDuration(lease()),
                     options);
-            lines.put(client, line);
-            bare().leases().stream()
-                    .filter(lease -> !before.contains(lease))
-                    .findFirst()
-                    .ifPresent(lease -> leases.put(client, lease));
-            return client;
+        }
+
+        /** Their leases. */
+        @Override
+        protected Set<String> sessions() {
+            return bare().leases().stream().map(String::valueOf).collect(Collectors.toSet());
         }
 
         private BareEtcd bare() {
@@ -118,20 +114,10 @@ final class ConformanceServer implements AutoCloseable {
                     - counts.getOrDefault("LeaseKeepAlive", 0L) / 2);
         }
 
-        @Override
-        public Faults faults() {
-            return this;
-        }
-
-        @Override
-        public Line line(LockClient client) {
-            return Objects.requireNonNull(lines.get(client));
-        }
-
         /** Its time is over as far as the server is concerned. */
         @Override
         public void expireSession(LockClient client) {
-            bare().revokeLease(Objects.requireNonNull(leases.get(client), "which lease"));
+            bare().revokeLease(Long.parseLong(session(client)));
         }
 
         @Override
@@ -145,25 +131,18 @@ final class ConformanceServer implements AutoCloseable {
         @Override
         public void stopServer() {
             server().stop();
-            stopped = true;
         }
 
         @Override
         public void startServer() {
             server().restart();
-            stopped = false;
         }
 
         /** gRPC keeps threads for the whole JVM, and ends them a second after the last client. */
         @Override
         public boolean isServerThread(Thread thread) {
             String name = thread.getName();
-            return name.startsWith("mortise-proxy-") || (!name.startsWith("jetcd-") && !name.startsWith("mortise"));
-        }
-
-        @Override
-        public void close() {
-            proxies.forEach(TcpProxy::close);
+            return !name.startsWith("jetcd-") && !name.startsWith("mortise");
         }
     }
 }

@@ -9,7 +9,6 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,35 +16,19 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The operator's view. */
 @Tag("once")
-class EtcdAdminTest {
-    private static EtcdTestServer server;
-
-    private OneNamespace namespace;
+class EtcdAdminTest extends OneServerTest {
     private LockClient client;
     private LockAdmin admin;
 
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
     @BeforeEach
     void connect() {
-        namespace = OneNamespace.on(server);
         client = namespace.client();
         admin = client.admin().orElseThrow();
     }

@@ -10,41 +10,21 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 /** S08: requests that are executed later than anybody thought. */
-class EtcdAmbiguityTest {
-    private static final Duration SOON = Duration.ofSeconds(10);
-    private static EtcdTestServer server;
-
-    private final Wire wire = new Wire();
-    private OneNamespace namespace;
+class EtcdAmbiguityTest extends OneServerTest {
     private LockClient client;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     @BeforeEach
     void connect() {
-        namespace = OneNamespace.on(server);
         client = namespace.client(wire);
     }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,34 +18,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Many at once who do not wait for long, or not at all. */
-class EtcdCrowdTest {
-    private static final Duration SOON = Duration.ofSeconds(10);
-    private static EtcdTestServer server;
-
-    private final Wire wire = new Wire();
-    private OneNamespace namespace;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void newNamespace() {
-        namespace = OneNamespace.on(server);
-    }
-
+class EtcdCrowdTest extends OneServerTest {
     /** One round trip each would be far longer than they wait: those whose turn does not come know that it is busy. */
     @Test
     void S09_S15_whoHasNoTurnInTimeIsToldThatItIsBusy() throws Exception {

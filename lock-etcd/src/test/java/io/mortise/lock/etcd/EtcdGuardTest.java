@@ -10,36 +10,19 @@ import io.etcd.jetcd.options.PutOption;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.servers.EtcdEntry;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** S03 without a resource of one's own: the store refuses the writes of who no longer holds the lock. */
-class EtcdGuardTest {
-    private static EtcdTestServer server;
-
-    private OneNamespace namespace;
+class EtcdGuardTest extends OneServerTest {
     private LockClient locks;
     private Client application;
 
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
     @BeforeEach
     void connect() {
-        namespace = OneNamespace.on(server);
         locks = namespace.client();
         application = Client.builder().endpoints(server.endpoint()).build();
     }

@@ -25,35 +25,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** S17: what is left of what went wrong, here and in the store; and that it costs nobody else their lease. */
-class EtcdLeftoversTest {
-    private static final Duration SOON = Duration.ofSeconds(10);
-    private static EtcdTestServer server;
-
-    private final Wire wire = new Wire();
-    private OneNamespace namespace;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void newNamespace() {
-        namespace = OneNamespace.on(server);
-    }
-
+class EtcdLeftoversTest extends OneServerTest {
     @Test
     void S17_aDeletedKeyLeavesNoWatch() throws Exception {
         try (LockClient client = namespace.client(wire)) {

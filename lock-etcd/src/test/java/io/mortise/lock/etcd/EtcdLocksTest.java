@@ -7,29 +7,14 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The ways in, and the plain course of things. */
-class EtcdLocksTest {
-    private static EtcdTestServer server;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
+class EtcdLocksTest extends OneServerTest {
     @Test
     void S01_oneHoldsTheOtherWaitsAndIsNext() throws Exception {
         try (LockClient one = Locks.connect(server.url());

@@ -6,43 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How many requests go over the wire, counted in the client. */
 @Tag("once")
-class EtcdWireTest {
-    private static final Duration SOON = Duration.ofSeconds(10);
-    private static EtcdTestServer server;
-
-    private final Wire wire = new Wire();
-    private OneNamespace namespace;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void newNamespace() {
-        namespace = OneNamespace.on(server);
-    }
-
+class EtcdWireTest extends OneServerTest {
     @Test
     void uncontendedCycleIsTwoTransactionsAndNoWatch() throws Exception {
         try (LockClient client = namespace.client(wire)) {

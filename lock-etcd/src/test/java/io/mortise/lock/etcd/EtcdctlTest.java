@@ -7,43 +7,20 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** With {@code etcdctl lock}, and so with Go's {@code concurrency.Mutex}, which it is made of. */
 @Tag("once")
-class EtcdctlTest {
-    private static final Duration SOON = Duration.ofSeconds(10);
-    private static EtcdTestServer server;
-
+class EtcdctlTest extends OneServerTest {
     private final List<Process> processes = new ArrayList<>();
-    private OneNamespace namespace;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void newNamespace() {
-        namespace = OneNamespace.on(server);
-    }
 
     @AfterEach
     void endProcesses() {

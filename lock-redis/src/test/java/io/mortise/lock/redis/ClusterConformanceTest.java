@@ -6,9 +6,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.HealthyConformance;
-import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
-import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -59,13 +57,7 @@ class ClusterConformanceTest extends HealthyConformance {
 
         @Override
         public OptionalLong requests() {
-            long sum = 0;
-            for (RedisTestServer node : cluster.nodes()) {
-                try (BareRedis redis = node.connect()) {
-                    sum += RedisTests.requestsButRenewals(redis);
-                }
-            }
-            return OptionalLong.of(sum);
+            return OptionalLong.of(RedisTests.requestsButRenewals(cluster));
         }
 
         /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */
@@ -74,8 +66,5 @@ class ClusterConformanceTest extends HealthyConformance {
             String name = thread.getName();
             return !name.startsWith("lettuce-") && !name.startsWith("mortise");
         }
-
-        @Override
-        public void close() {}
     }
 }

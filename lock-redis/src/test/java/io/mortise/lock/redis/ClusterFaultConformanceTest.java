@@ -11,9 +11,9 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.FaultConformance;
-import io.mortise.lock.testkit.Faults;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.Line;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
@@ -27,10 +27,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -62,24 +61,28 @@ class ClusterFaultConformanceTest extends FaultConformance {
     }
 
     /** The lines of one client to all nodes, which break together. */
-    private static final class Lines implements Line, AutoCloseable {
+    private static final class Lines implements Line {
         private final Map<Integer, TcpProxy> byPort = new TreeMap<>();
         private final ClientResources resources;
-        private final RedisClusterClient client;
+        private volatile @Nullable RedisClusterClient client;
         private volatile String clientId = "";
 
-        Lines(ClientOptions options) {
+        Lines() {
             cluster.nodes().forEach(node -> byPort.put(node.port(), TcpProxy.to("127.0.0.1", node.port())));
             resources = ClientResources.builder()
                     .socketAddressResolver(MappingSocketAddressResolver.create((HostAndPort address) ->
                             HostAndPort.of("127.0.0.1", line(address.getPort()).port())))
                     .build();
+        }
+
+        RedisClusterClient client(Duration requestTimeout) {
             RedisURI first = RedisURI.create("127.0.0.1", cluster.nodes().get(0).port());
-            first.setTimeout(options.requestTimeout());
-            client = RedisClusterClient.create(resources, first);
-            client.setOptions(
-                    ClusterClientOptions.builder(OwnClient.lettuce(Optional.empty(), options.requestTimeout()))
-                            .build());
+            first.setTimeout(requestTimeout);
+            RedisClusterClient created = RedisClusterClient.create(resources, first);
+            created.setOptions(ClusterClientOptions.builder(OwnClient.lettuce(Optional.empty(), requestTimeout))
+                    .build());
+            client = created;
+            return created;
         }
 
         private TcpProxy line(int port) {
@@ -117,39 +120,38 @@ class ClusterFaultConformanceTest extends FaultConformance {
 
         @Override
         public void close() {
-            client.shutdown(0, 2, TimeUnit.SECONDS);
+            RedisClusterClient created = client;
+            if (created != null) {
+                created.shutdown(0, 2, TimeUnit.SECONDS);
+            }
             resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
             all(TcpProxy::close);
         }
     }
 
-    private static final class OnePrefix implements BackendUnderTest, Faults {
+    private static final class OnePrefix extends BackendOverLines<Lines> {
         private final String prefix;
-        private final Map<LockClient, Lines> lines = new ConcurrentHashMap<>();
 
         OnePrefix(String prefix) {
             this.prefix = prefix;
         }
 
         @Override
-        public LockClient open(ClientOptions options) {
-            Lines line = new Lines(options);
-            AtomicReference<String> id = new AtomicReference<>("");
-            try {
-                LockClient client = LockClients.over(
-                        context -> {
-                            id.set(context.clientId());
-                            return RedisBackend.open(
-                                    RedisOptions.using(line.client).prefix(prefix), context);
-                        },
-                        options);
-                line.clientId = Objects.requireNonNull(id.get());
-                lines.put(client, line);
-                return client;
-            } catch (RuntimeException e) {
-                line.close();
-                throw e;
-            }
+        protected Lines newLine() {
+            return new Lines();
+        }
+
+        @Override
+        protected LockClient connect(Lines line, ClientOptions options) {
+            return LockClients.over(
+                    context -> {
+                        line.clientId = context.clientId();
+                        return RedisBackend.open(
+                                RedisOptions.using(line.client(options.requestTimeout()))
+                                        .prefix(prefix),
+                                context);
+                    },
+                    options);
         }
 
         @Override
@@ -160,36 +162,14 @@ class ClusterFaultConformanceTest extends FaultConformance {
 
         @Override
         public OptionalLong requests() {
-            long sum = 0;
-            for (RedisTestServer node : cluster.nodes()) {
-                try (BareRedis redis = node.connect()) {
-                    sum += RedisTests.requestsButRenewals(redis);
-                }
-            }
-            return OptionalLong.of(sum);
-        }
-
-        @Override
-        public Faults faults() {
-            return this;
-        }
-
-        @Override
-        public Line line(LockClient client) {
-            return Objects.requireNonNull(lines.get(client));
+            return OptionalLong.of(RedisTests.requestsButRenewals(cluster));
         }
 
         @Override
         public void expireSession(LockClient client) {
-            String mark = " client=" + Objects.requireNonNull(lines.get(client)).clientId;
             for (RedisTestServer node : cluster.nodes().subList(0, 3)) {
                 try (BareRedis redis = node.connect()) {
-                    for (String key : RedisTests.keys(redis, prefix + "*")) {
-                        if (!key.contains("%")
-                                && String.valueOf(redis.call("GET", key)).contains(mark)) {
-                            redis.call("PEXPIRE", key, "0");
-                        }
-                    }
+                    RedisTests.expireGrants(redis, prefix, line(client).clientId);
                 }
             }
         }
@@ -216,12 +196,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         /** The application's client has threads of its own, which stay. */
         @Override
         public boolean isServerThread(Thread thread) {
-            return !thread.getName().startsWith("mortise-") || thread.getName().startsWith("mortise-proxy-");
-        }
-
-        @Override
-        public void close() {
-            lines.values().forEach(Lines::close);
+            return !thread.getName().startsWith("mortise-");
         }
     }
 }

@@ -5,24 +5,18 @@ import io.lettuce.core.RedisURI;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.Faults;
 import io.mortise.lock.testkit.servers.BareRedis;
-import io.mortise.lock.testkit.servers.Line;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.TestServers;
 import java.net.URI;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,32 +64,30 @@ final class ConformanceServer implements AutoCloseable {
         }
     }
 
-    private final class OnePrefix implements BackendUnderTest, Faults {
+    private final class OnePrefix extends BackendOverLines<TcpProxy> {
         private final String prefix;
-        private final List<TcpProxy> proxies = new CopyOnWriteArrayList<>();
-        private final Map<LockClient, TcpProxy> lines = new ConcurrentHashMap<>();
-        private final Map<LockClient, String> ids = new ConcurrentHashMap<>();
-        private volatile boolean stopped;
 
         OnePrefix(String prefix) {
             this.prefix = prefix;
         }
 
         @Override
-        public LockClient open(ClientOptions options) {
-            TcpProxy line = TcpProxy.to(host, port);
-            proxies.add(line);
-            Set<String> before = stopped ? Set.of() : RedisTests.clientIds(port);
-            LockClient client = RedisLocks.connect(
+        protected TcpProxy newLine() {
+            return TcpProxy.to(host, port);
+        }
+
+        @Override
+        protected LockClient connect(TcpProxy line, ClientOptions options) {
+            return RedisLocks.connect(
                     RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port()))
                             .prefix(prefix),
                     options);
-            lines.put(client, line);
-            RedisTests.clientIds(port).stream()
-                    .filter(id -> !before.contains(id))
-                    .findFirst()
-                    .ifPresent(id -> ids.put(client, id));
-            return client;
+        }
+
+        /** Their clients' ids. */
+        @Override
+        protected Set<String> sessions() {
+            return RedisTests.clientIds(port);
         }
 
         @Override
@@ -111,27 +103,11 @@ final class ConformanceServer implements AutoCloseable {
             }
         }
 
-        @Override
-        public Faults faults() {
-            return this;
-        }
-
-        @Override
-        public Line line(LockClient client) {
-            return Objects.requireNonNull(lines.get(client));
-        }
-
         /** Its time is over as far as the server is concerned. */
         @Override
         public void expireSession(LockClient client) {
-            String mark = " client=" + Objects.requireNonNull(ids.get(client), "which client");
             try (BareRedis redis = BareRedis.connect(port)) {
-                for (String key : RedisTests.keys(redis, prefix + "*")) {
-                    if (!key.startsWith(prefix + "%")
-                            && String.valueOf(redis.call("GET", key)).contains(mark)) {
-                        redis.call("PEXPIRE", key, "0");
-                    }
-                }
+                RedisTests.expireGrants(redis, prefix, session(client));
             }
         }
 
@@ -146,25 +122,18 @@ final class ConformanceServer implements AutoCloseable {
         @Override
         public void stopServer() {
             server().stop();
-            stopped = true;
         }
 
         @Override
         public void startServer() {
             server().restart();
-            stopped = false;
         }
 
         /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */
         @Override
         public boolean isServerThread(Thread thread) {
             String name = thread.getName();
-            return name.startsWith("mortise-proxy-") || (!name.startsWith("lettuce-") && !name.startsWith("mortise"));
-        }
-
-        @Override
-        public void close() {
-            proxies.forEach(TcpProxy::close);
+            return !name.startsWith("lettuce-") && !name.startsWith("mortise");
         }
     }
 }

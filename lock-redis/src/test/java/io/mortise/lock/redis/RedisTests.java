@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +19,9 @@ import java.util.regex.Pattern;
 /** What the tests of this module share. */
 final class RedisTests {
     private static final Pattern CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
+
+    /** Not a grant: what an escaped name has after a percent sign is upper case. */
+    private static final Pattern OWN_KEY = Pattern.compile("%[a-z]");
 
     static final Duration SOON = Duration.ofSeconds(20);
 
@@ -61,6 +65,27 @@ final class RedisTests {
         }
         keys.sort(null);
         return keys;
+    }
+
+    /** The time of all grants of a client on this server is over. */
+    static void expireGrants(BareRedis redis, String prefix, String clientId) {
+        for (String key : keys(redis, prefix + "*")) {
+            if (!OWN_KEY.matcher(key).find()
+                    && String.valueOf(redis.call("GET", key)).contains(" client=" + clientId)) {
+                redis.call("PEXPIRE", key, "0");
+            }
+        }
+    }
+
+    /** Of all nodes; as {@link #requestsButRenewals(BareRedis)}. */
+    static long requestsButRenewals(RedisTestCluster cluster) {
+        long sum = 0;
+        for (RedisTestServer node : cluster.nodes()) {
+            try (BareRedis redis = node.connect()) {
+                sum += requestsButRenewals(redis);
+            }
+        }
+        return sum;
     }
 
     /** Scripts that were run, without renewals, which alone read a part of the value; each of those is of one lock here. */

@@ -10,25 +10,7 @@ import java.util.OptionalLong;
 /**
  * One backend with an empty namespace of its own in a real store, for one test: what a third party implements. The kit
  * closes the clients that it opened, then this. Only {@link #open} must be written; what is left out is reported as not
- * verified, never as passed. A test calls it from several threads. With a proxy between client and store:
- *
- * <pre>{@code
- * class OneNamespace implements BackendUnderTest, Faults {
- *     private final String namespace = "test-" + UUID.randomUUID();
- *     private final Map<LockClient, TcpProxy> lines = new ConcurrentHashMap<>();
- *
- *     public LockClient open(ClientOptions options) {
- *         TcpProxy line = TcpProxy.to("localhost", 5432);
- *         LockClient client = Locks.connect("mystore://" + line.address() + "/" + namespace, options);
- *         lines.put(client, line);
- *         return client;
- *     }
- *     public Faults faults() { return this; }
- *     public Line line(LockClient client) { return lines.get(client); }
- *     public void deleteGrant(String lockName) { sql("delete from locks where name = ?", namespace + "/" + lockName); }
- *     public void close() { lines.values().forEach(TcpProxy::close); }
- * }
- * }</pre>
+ * verified, never as passed. A test calls it from several threads. {@link BackendOverLines} is one that has much of it already.
  */
 public interface BackendUnderTest extends AutoCloseable {
     /**
@@ -85,7 +67,7 @@ public interface BackendUnderTest extends AutoCloseable {
 
     /**
      * Whether a thread is no leak of the client's (S16): it belongs to a server that runs inside this JVM, or a driver keeps one
-     * for all its clients.
+     * for all its clients. Not asked about threads of the kit.
      */
     default boolean isServerThread(Thread thread) {
         return false;

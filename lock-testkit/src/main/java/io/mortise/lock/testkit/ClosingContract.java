@@ -14,6 +14,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.TcpProxy;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -123,6 +124,7 @@ interface ClosingContract extends Contract {
     private boolean isClients(Thread thread) {
         String name = thread.getName();
         return !name.startsWith(Bench.THREAD_NAME)
+                && !name.startsWith(TcpProxy.THREAD_NAME)
                 && !name.startsWith("junit-")
                 && !name.startsWith("ForkJoinPool.commonPool") // the JVM's own, shared by all
                 && !name.startsWith("CompletableFutureDelayScheduler")

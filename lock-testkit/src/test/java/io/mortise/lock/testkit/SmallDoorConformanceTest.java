@@ -7,11 +7,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.Line;
-import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The contract for a backend that came through the small door and claims little: what a third party begins with. It has no
@@ -23,20 +19,21 @@ class SmallDoorConformanceTest extends LockConformance {
         return new OneTable();
     }
 
-    private static final class OneTable implements BackendUnderTest, Faults {
+    private static final class OneTable extends BackendOverLines<TableClient> {
         private final Table table = new Table();
-        private final Map<LockClient, TableClient> lines = new ConcurrentHashMap<>();
         private volatile boolean stopped;
 
         @Override
-        public LockClient open(ClientOptions options) {
+        protected TableClient newLine() {
+            return new TableClient(table, () -> stopped);
+        }
+
+        @Override
+        protected LockClient connect(TableClient line, ClientOptions options) {
             if (stopped) {
                 throw new BackendUnavailableException("a table in memory: stopped");
             }
-            TableClient line = new TableClient(table, () -> stopped);
-            LockClient client = LockClients.over(context -> new LeaseStoreBackend(line, context), options);
-            lines.put(client, line);
-            return client;
+            return LockClients.over(context -> new LeaseStoreBackend(line, context), options);
         }
 
         @Override
@@ -45,18 +42,8 @@ class SmallDoorConformanceTest extends LockConformance {
         }
 
         @Override
-        public Faults faults() {
-            return this;
-        }
-
-        @Override
-        public Line line(LockClient client) {
-            return Objects.requireNonNull(lines.get(client));
-        }
-
-        @Override
         public void expireSession(LockClient client) {
-            Objects.requireNonNull(lines.get(client)).expire();
+            line(client).expire();
         }
 
         @Override

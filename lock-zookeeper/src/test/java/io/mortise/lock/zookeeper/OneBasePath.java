@@ -4,36 +4,26 @@ package io.mortise.lock.zookeeper;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.Faults;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /** A base path of its own for one test of the kit; each client reaches the server over a line of its own. */
-final class OneBasePath implements BackendUnderTest, Faults {
+final class OneBasePath extends BackendOverLines<TcpProxy> {
     /** Shorter ones do not stand a loaded machine: a sync must be answered within three quarters of it. */
     private static final Duration SESSION = Duration.ofSeconds(3);
 
     private final String address;
     private final @Nullable ZooKeeperTestServer own; // null: the server is one from outside
     private final String base = "/conformance-" + UUID.randomUUID();
-    private final List<TcpProxy> proxies = new CopyOnWriteArrayList<>();
-    private final Map<LockClient, TcpProxy> lines = new ConcurrentHashMap<>();
-    private final Map<LockClient, Long> sessions = new ConcurrentHashMap<>();
-    private boolean stopped;
 
     OneBasePath(String address, @Nullable ZooKeeperTestServer own) {
         this.address = address;
@@ -41,25 +31,24 @@ final class OneBasePath implements BackendUnderTest, Faults {
     }
 
     @Override
-    public LockClient open(ClientOptions options) {
+    protected TcpProxy newLine() {
         String[] hostAndPort = address.split(":", 2);
-        TcpProxy line = TcpProxy.to(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
-        proxies.add(line);
-        Set<Long> before = sessionIds();
-        // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
-        ZooKeeperOptions zooKeeper = ZkTests.options(line.address() + "," + line.address(), SESSION);
-        LockClient client = ZooKeeperLocks.connect(zooKeeper.basePath(base), options);
-        lines.put(client, line);
-        sessionIds().stream()
-                .filter(session -> !before.contains(session))
-                .findFirst()
-                .ifPresent(session -> sessions.put(client, session));
-        return client;
+        return TcpProxy.to(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
     }
 
-    private Set<Long> sessionIds() {
+    @Override
+    protected LockClient connect(TcpProxy line, ClientOptions options) {
+        // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
+        ZooKeeperOptions zooKeeper = ZkTests.options(line.address() + "," + line.address(), SESSION);
+        return ZooKeeperLocks.connect(zooKeeper.basePath(base), options);
+    }
+
+    @Override
+    protected Set<String> sessions() {
         ZooKeeperTestServer started = own;
-        return started == null || stopped ? Set.of() : started.sessions();
+        return started == null
+                ? Set.of()
+                : started.sessions().stream().map(String::valueOf).collect(Collectors.toSet());
     }
 
     @Override
@@ -89,18 +78,8 @@ final class OneBasePath implements BackendUnderTest, Faults {
     }
 
     @Override
-    public Faults faults() {
-        return this;
-    }
-
-    @Override
-    public Line line(LockClient client) {
-        return Objects.requireNonNull(lines.get(client));
-    }
-
-    @Override
     public void expireSession(LockClient client) {
-        server().expireSession(Objects.requireNonNull(sessions.get(client), "which session"));
+        server().expireSession(Long.parseLong(session(client)));
     }
 
     @Override
@@ -119,13 +98,11 @@ final class OneBasePath implements BackendUnderTest, Faults {
     @Override
     public void stopServer() {
         server().stop();
-        stopped = true;
     }
 
     @Override
     public void startServer() {
         server().restart();
-        stopped = false;
     }
 
     private ZooKeeperTestServer server() {
@@ -140,12 +117,6 @@ final class OneBasePath implements BackendUnderTest, Faults {
     @Override
     public boolean isServerThread(Thread thread) {
         String name = thread.getName();
-        return name.startsWith("mortise-proxy-")
-                || (!name.contains("-SendThread") && !name.contains("-EventThread") && !name.startsWith("mortise"));
-    }
-
-    @Override
-    public void close() {
-        proxies.forEach(TcpProxy::close);
+        return !name.contains("-SendThread") && !name.contains("-EventThread") && !name.startsWith("mortise");
     }
 }

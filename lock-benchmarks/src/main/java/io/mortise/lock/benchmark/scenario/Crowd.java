@@ -16,6 +16,8 @@ final class Crowd implements Scenario {
     private static final String LOCK = "crowd";
     private static final int CLIENTS = 10;
     private static final int WAITERS = 200;
+    private static final int FEW_CLIENTS = 4;
+    private static final int FEW_WAITERS = 40;
     private static final Duration IN_LINE = Duration.ofMillis(100);
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
@@ -26,7 +28,8 @@ final class Crowd implements Scenario {
 
     @Override
     public String description() {
-        return WAITERS + " waiters of " + CLIENTS + " clients behind one holder, from its release on";
+        return WAITERS + " waiters of " + CLIENTS + " clients (smoke: " + FEW_WAITERS + " of " + FEW_CLIENTS
+                + ") behind one holder, from its release on";
     }
 
     /** It begins when all stand in line. */
@@ -37,16 +40,18 @@ final class Crowd implements Scenario {
 
     @Override
     public Figures run(Trial trial) throws Exception {
+        int waiters = trial.effort().times(WAITERS, FEW_WAITERS);
+        int sessions = trial.effort().times(CLIENTS, FEW_CLIENTS);
         Exclusion exclusion = trial.shared(LOCK);
         Session first = trial.open();
         Held holder = first.acquire(LOCK);
-        exclusion.enter(CLIENTS, holder);
+        exclusion.enter(sessions, holder);
         List<Session> clients = new ArrayList<>();
-        for (int client = 0; client < CLIENTS; client++) {
+        for (int client = 0; client < sessions; client++) {
             clients.add(trial.open());
         }
-        try (Workers workers = new Workers(trial.toString(), WAITERS)) {
-            List<Future<Long>> waiting = workers.start(waiters(clients, exclusion));
+        try (Workers workers = new Workers(trial.toString(), waiters)) {
+            List<Future<Long>> waiting = workers.start(waiters(waiters, clients, exclusion));
             Quiet.await(trial, IN_LINE, workers::allWait);
             Map<String, Long> before = trial.backend().requests();
             long start = System.nanoTime();
@@ -56,14 +61,14 @@ final class Crowd implements Scenario {
             for (long ended : workers.await(waiting, LIMIT)) {
                 end = Math.max(end, ended);
             }
-            return figures((end - start) / 1e9, trial.workSince(before));
+            return figures(waiters, (end - start) / 1e9, trial.workSince(before));
         }
     }
 
-    private static List<Callable<Long>> waiters(List<Session> clients, Exclusion exclusion) {
+    private static List<Callable<Long>> waiters(int number, List<Session> clients, Exclusion exclusion) {
         List<Callable<Long>> waiters = new ArrayList<>();
-        for (int waiter = 0; waiter < WAITERS; waiter++) {
-            int client = waiter % CLIENTS;
+        for (int waiter = 0; waiter < number; waiter++) {
+            int client = waiter % clients.size();
             waiters.add(() -> {
                 Held held = clients.get(client).acquire(LOCK);
                 exclusion.enter(client, held);
@@ -75,12 +80,12 @@ final class Crowd implements Scenario {
         return waiters;
     }
 
-    private static Figures figures(double seconds, Map<String, Long> requests) {
+    private static Figures figures(int waiters, double seconds, Map<String, Long> requests) {
         Map<String, Double> values = Figures.inOrder();
-        values.put("hand-offs/s", WAITERS / seconds);
+        values.put("hand-offs/s", waiters / seconds);
         if (!requests.isEmpty()) {
-            values.put("requests a hand-off", Trial.sum(requests) / (double) WAITERS);
+            values.put("requests a hand-off", Trial.sum(requests) / (double) waiters);
         }
-        return new Figures(values, Figures.per(WAITERS, requests), "hand-off");
+        return new Figures(values, Figures.per(waiters, requests), "hand-off");
     }
 }

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** One client that holds a thousand locks and does nothing: what it costs to keep them. */
 final class HeldLocks implements Scenario {
     private static final int LOCKS = 1_000;
-    private static final int FEW_LOCKS = 200;
+    private static final int FEW_LOCKS = 50;
     private static final double PERIODS = 2;
     private static final double FEW_PERIODS = 1.5;
     private static final Duration AT_REST = Duration.ofMillis(300); // a new grant may be looked after a little later

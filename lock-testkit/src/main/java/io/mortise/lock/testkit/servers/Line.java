@@ -8,7 +8,7 @@ import java.time.Duration;
  * its method returns. What a line cannot do throws {@link UnsupportedOperationException}, and what a test wanted with it is
  * then not verified.
  */
-public interface Line {
+public interface Line extends AutoCloseable {
     /**
      * Nothing passes in either direction, and neither side is told: what a pulled cable does. What is sent meanwhile may
      * arrive late, at {@link #heal()}.
@@ -38,4 +38,8 @@ public interface Line {
 
     /** Ends every fault; not necessarily the delay. */
     void heal();
+
+    /** Ends the line and what was started for it; idempotent. Default: there is nothing to end. */
+    @Override
+    default void close() {}
 }

@@ -54,7 +54,7 @@ final class ProxyLoop {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        this.thread = new Thread(this::run, "mortise-proxy-" + address.getPort());
+        this.thread = new Thread(this::run, TcpProxy.THREAD_NAME + address.getPort());
         thread.setDaemon(true);
         thread.start();
     }

@@ -11,7 +11,10 @@ import java.time.Duration;
  *
  * <p>When the target refuses, the proxy has accepted already, so the client sees a reset instead of a refusal.
  */
-public final class TcpProxy implements Line, AutoCloseable {
+public final class TcpProxy implements Line {
+    /** What the name of a proxy's thread begins with. */
+    public static final String THREAD_NAME = "mortise-proxy-";
+
     private final ProxyLoop loop;
 
     private TcpProxy(InetSocketAddress target) {

@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -19,18 +16,6 @@ import org.slf4j.LoggerFactory;
 class EtcdTestClusterTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestClusterTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);
-
-    /** Says which processes it has started. */
-    static final class Owner {
-        public static void main(String[] args) throws InterruptedException {
-            EtcdTestCluster.start();
-            System.out.println(ProcessHandle.current()
-                    .children()
-                    .map(child -> Long.toString(child.pid()))
-                    .collect(Collectors.joining(" ")));
-            Thread.currentThread().join();
-        }
-    }
 
     @Test
     void start_servesOnAllNodes_andAKilledLeaderIsReplaced() {
@@ -112,18 +97,6 @@ class EtcdTestClusterTest {
                     .allSatisfy(node -> assertThatThrownBy(
                                     () -> BareEtcd.connect(node.port()).get("key"))
                             .hasMessage("etcdserver: user name is empty"));
-        }
-    }
-
-    @Test
-    void killedJvm_leavesNoProcess() {
-        try (ChildJvm owner = ChildJvm.start(Owner.class, Map.of(), List.of())) {
-            List<Long> processes = Arrays.stream(owner.nextLine(LIMIT).split(" ", -1))
-                    .map(Long::valueOf)
-                    .toList();
-            assertThat(processes).hasSize(3).noneMatch(ProcessState::hasEnded);
-            owner.kill();
-            Await.until("all are gone", LIMIT, () -> processes.stream().allMatch(ProcessState::hasEnded));
         }
     }
 }

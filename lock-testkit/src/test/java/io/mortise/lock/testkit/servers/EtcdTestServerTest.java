@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -20,21 +18,6 @@ import org.slf4j.LoggerFactory;
 @Tag("once")
 class EtcdTestServerTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestServerTest.class);
-    private static final Duration LIMIT = Duration.ofSeconds(30);
-
-    /** Starts two servers, pauses one, and waits for its end. */
-    static final class Owner {
-        public static void main(String[] args) throws InterruptedException {
-            EtcdTestServer running =
-                    EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
-            EtcdTestServer paused =
-                    EtcdTestServer.start(EtcdServerOptions.defaults().withTls());
-            paused.pause();
-            System.out.println(running.pid() + " " + paused.pid() + " "
-                    + paused.certificate().getParent());
-            Thread.currentThread().join();
-        }
-    }
 
     @Test
     void start_serves_onAPortOfItsOwn() {
@@ -127,25 +110,6 @@ class EtcdTestServerTest {
         server.close();
         assertThat(server.isAlive()).isFalse();
         assertThat(dir).doesNotExist();
-    }
-
-    @Test
-    void killedJvm_leavesNoServer_andNoData() {
-        try (ChildJvm owner = ChildJvm.start(Owner.class, Map.of(), List.of())) {
-            String[] words = owner.nextLine(LIMIT).split(" ", 3);
-            ProcessHandle running = ProcessHandle.of(Long.parseLong(words[0])).orElseThrow();
-            ProcessHandle paused = ProcessHandle.of(Long.parseLong(words[1])).orElseThrow();
-            assertThat(ProcessState.hasEnded(running.pid()) || ProcessState.hasEnded(paused.pid()))
-                    .isFalse();
-            // As when a whole group of processes is told to end: the guards stay.
-            running.children().forEach(ProcessHandle::destroy);
-            owner.kill();
-            Await.until(
-                    "both servers are gone",
-                    LIMIT,
-                    () -> ProcessState.hasEnded(running.pid()) && ProcessState.hasEnded(paused.pid()));
-            Await.until("the data is gone", LIMIT, () -> Files.notExists(Path.of(words[2])));
-        }
     }
 
     @Test

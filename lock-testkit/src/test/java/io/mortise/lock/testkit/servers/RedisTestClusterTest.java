@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,18 +18,6 @@ class RedisTestClusterTest {
     private static final Logger log = LoggerFactory.getLogger(RedisTestClusterTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int KEYS = 250;
-
-    /** Says which processes it has started. */
-    static final class Owner {
-        public static void main(String[] args) throws InterruptedException {
-            RedisTestCluster.start();
-            System.out.println(ProcessHandle.current()
-                    .children()
-                    .map(child -> Long.toString(child.pid()))
-                    .collect(Collectors.joining(" ")));
-            Thread.currentThread().join();
-        }
-    }
 
     @Test
     void start_spreadsTheSlotsOverThreeMasters() {
@@ -131,18 +117,6 @@ class RedisTestClusterTest {
             cluster.migrate(slot, from);
             assertThat(cluster.masterOf(slot)).isSameAs(from);
             assertThatThrownBy(() -> cluster.startMigration(slot, from)).hasMessageContaining("already");
-        }
-    }
-
-    @Test
-    void killedJvm_leavesNoProcess() {
-        try (ChildJvm owner = ChildJvm.start(Owner.class, Map.of(), List.of())) {
-            List<Long> processes = Arrays.stream(owner.nextLine(LIMIT).split(" ", -1))
-                    .map(Long::valueOf)
-                    .toList();
-            assertThat(processes).hasSize(6).noneMatch(ProcessState::hasEnded);
-            owner.kill();
-            Await.until("all are gone", LIMIT, () -> processes.stream().allMatch(ProcessState::hasEnded));
         }
     }
 }

@@ -5,10 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -18,18 +14,6 @@ import org.slf4j.LoggerFactory;
 class RedisTestSentinelTest {
     private static final Logger log = LoggerFactory.getLogger(RedisTestSentinelTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);
-
-    /** Says which processes it has started. */
-    static final class Owner {
-        public static void main(String[] args) throws InterruptedException {
-            RedisTestSentinel.start();
-            System.out.println(ProcessHandle.current()
-                    .children()
-                    .map(child -> Long.toString(child.pid()))
-                    .collect(Collectors.joining(" ")));
-            Thread.currentThread().join();
-        }
-    }
 
     @Test
     void failOver_makesTheReplicaTheMaster_andLaterTheMasterAReplica() {
@@ -85,18 +69,6 @@ class RedisTestSentinelTest {
                         LIMIT,
                         () -> "1".equals(redis.info("replication").get("connected_slaves")));
             }
-        }
-    }
-
-    @Test
-    void killedJvm_leavesNoProcess() {
-        try (ChildJvm owner = ChildJvm.start(Owner.class, Map.of(), List.of())) {
-            List<Long> processes = Arrays.stream(owner.nextLine(LIMIT).split(" ", -1))
-                    .map(Long::valueOf)
-                    .toList();
-            assertThat(processes).hasSize(5).noneMatch(ProcessState::hasEnded);
-            owner.kill();
-            Await.until("all are gone", LIMIT, () -> processes.stream().allMatch(ProcessState::hasEnded));
         }
     }
 

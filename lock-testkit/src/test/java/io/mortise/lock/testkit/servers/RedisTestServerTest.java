@@ -7,11 +7,9 @@ import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,20 +18,6 @@ import org.junit.jupiter.api.Test;
 
 class RedisTestServerTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
-
-    /** Starts two servers, pauses one, and waits for its end. */
-    static final class Owner {
-        public static void main(String[] args) throws InterruptedException {
-            RedisTestServer running =
-                    RedisTestServer.start(RedisServerOptions.defaults().withKeptData());
-            RedisTestServer paused =
-                    RedisTestServer.start(RedisServerOptions.defaults().withUnixSocket());
-            paused.pause();
-            System.out.println(running.pid() + " " + paused.pid() + " "
-                    + paused.unixSocket().getParent());
-            Thread.currentThread().join();
-        }
-    }
 
     @Test
     void start_serves_onAPortOfItsOwn() {
@@ -128,25 +112,6 @@ class RedisTestServerTest {
         server.close();
         assertThat(server.isAlive()).isFalse();
         assertThat(dir).doesNotExist();
-    }
-
-    @Test
-    void killedJvm_leavesNoServer_andNoData() {
-        try (ChildJvm owner = ChildJvm.start(Owner.class, Map.of(), List.of())) {
-            String[] words = owner.nextLine(LIMIT).split(" ", 3);
-            ProcessHandle running = ProcessHandle.of(Long.parseLong(words[0])).orElseThrow();
-            ProcessHandle paused = ProcessHandle.of(Long.parseLong(words[1])).orElseThrow();
-            assertThat(ProcessState.hasEnded(running.pid()) || ProcessState.hasEnded(paused.pid()))
-                    .isFalse();
-            // As when a whole group of processes is told to end: the guards stay.
-            running.children().forEach(ProcessHandle::destroy);
-            owner.kill();
-            Await.until(
-                    "both servers are gone",
-                    LIMIT,
-                    () -> ProcessState.hasEnded(running.pid()) && ProcessState.hasEnded(paused.pid()));
-            Await.until("the data is gone", LIMIT, () -> Files.notExists(Path.of(words[2])));
-        }
     }
 
     @Test
