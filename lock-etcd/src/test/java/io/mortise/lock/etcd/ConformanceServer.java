@@ -9,10 +9,13 @@ import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdEntry;
 import io.mortise.lock.testkit.servers.EtcdServerOptions;
+import io.mortise.lock.testkit.servers.EtcdTestCluster;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.Line;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.TestServers;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -24,29 +27,79 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server of a conformance test, which keeps its data over a restart. Each test has a namespace of its own, and each client
- * reaches the server over a line of its own. With a server from outside, which must be on this machine, what needs a hand on
- * the server is not verified.
+ * The server or the cluster of a conformance test, which keeps its data over a restart. Each test has a namespace of its own,
+ * and each client reaches each member over a line of its own. With a server from outside, which must be on this machine, what
+ * needs a hand on the server is not verified.
  */
 final class ConformanceServer implements AutoCloseable {
-    private final @Nullable EtcdTestServer own; // null: the server is one from outside
     private final String host;
-    private final int port;
+    private final List<Integer> ports;
+    private final @Nullable Hand hand; // null: the server is one from outside
 
-    private ConformanceServer(@Nullable EtcdTestServer own, URI url) {
-        this.own = own;
-        this.host = url.getHost();
-        this.port = url.getPort();
+    /** On a server that is ours. */
+    private interface Hand extends AutoCloseable {
+        void stop();
+
+        /** It serves when this returns. */
+        void restart();
+
+        @Override
+        void close();
+    }
+
+    private ConformanceServer(String host, List<Integer> ports, @Nullable Hand hand) {
+        this.host = host;
+        this.ports = ports;
+        this.hand = hand;
     }
 
     static ConformanceServer start() {
         Optional<String> given = TestServers.given("etcd");
         if (given.isPresent()) {
-            return new ConformanceServer(null, URI.create(given.get()));
+            URI url = URI.create(given.get());
+            return new ConformanceServer(url.getHost(), List.of(url.getPort()), null);
         }
-        EtcdTestServer started =
+        EtcdTestServer server =
                 EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
-        return new ConformanceServer(started, URI.create(started.url()));
+        return new ConformanceServer("127.0.0.1", List.of(server.port()), new Hand() {
+            @Override
+            public void stop() {
+                server.stop();
+            }
+
+            @Override
+            public void restart() {
+                server.restart();
+            }
+
+            @Override
+            public void close() {
+                server.close();
+            }
+        });
+    }
+
+    /** Three members. */
+    static ConformanceServer startCluster() {
+        EtcdTestCluster cluster = EtcdTestCluster.start();
+        List<Integer> ports = cluster.nodes().stream().map(EtcdTestServer::port).toList();
+        return new ConformanceServer("127.0.0.1", ports, new Hand() {
+            /** At once: one that ends in good order hands its lead over first. */
+            @Override
+            public void stop() {
+                cluster.killAll();
+            }
+
+            @Override
+            public void restart() {
+                cluster.restartAll();
+            }
+
+            @Override
+            public void close() {
+                cluster.close();
+            }
+        });
     }
 
     /** A namespace that nobody has used yet. */
@@ -54,21 +107,65 @@ final class ConformanceServer implements AutoCloseable {
         return new OneNamespace("conformance-" + UUID.randomUUID() + "/");
     }
 
-    private EtcdTestServer server() {
-        if (own == null) {
+    private Hand hand() {
+        if (hand == null) {
             throw new UnsupportedOperationException("the server is not ours");
         }
-        return own;
+        return hand;
     }
 
     @Override
     public void close() {
-        if (own != null) {
-            own.close();
+        if (hand != null) {
+            hand.close();
         }
     }
 
-    private final class OneNamespace extends BackendOverLines<TcpProxy> {
+    /** The lines of one client to all members, which break together. */
+    private static final class Lines implements Line {
+        private final List<TcpProxy> lines;
+
+        Lines(String host, List<Integer> ports) {
+            lines = ports.stream().map(port -> TcpProxy.to(host, port)).toList();
+        }
+
+        List<String> addresses() {
+            return lines.stream().map(TcpProxy::address).toList();
+        }
+
+        @Override
+        public void blackHole() {
+            lines.forEach(TcpProxy::blackHole);
+        }
+
+        @Override
+        public void cut() {
+            lines.forEach(TcpProxy::cut);
+        }
+
+        /** One on each: nobody knows which of them the next request takes. */
+        @Override
+        public void dropNextReply() {
+            lines.forEach(TcpProxy::dropNextReply);
+        }
+
+        @Override
+        public void delay(Duration oneWay) {
+            lines.forEach(line -> line.delay(oneWay));
+        }
+
+        @Override
+        public void heal() {
+            lines.forEach(TcpProxy::heal);
+        }
+
+        @Override
+        public void close() {
+            lines.forEach(TcpProxy::close);
+        }
+    }
+
+    private final class OneNamespace extends BackendOverLines<Lines> {
         private final String namespace;
 
         OneNamespace(String namespace) {
@@ -76,17 +173,14 @@ final class ConformanceServer implements AutoCloseable {
         }
 
         @Override
-        protected TcpProxy newLine() {
-            return TcpProxy.to(host, port);
+        protected Lines newLine() {
+            return new Lines(host, ports);
         }
 
         @Override
-        protected LockClient connect(TcpProxy line, ClientOptions options) {
+        protected LockClient connect(Lines line, ClientOptions options) {
             return EtcdLocks.connect(
-                    EtcdOptions.connectTo(List.of(line.address()))
-                            .namespace(namespace)
-                            .leaseDuration(lease()),
-                    options);
+                    EtcdOptions.connectTo(line.addresses()).namespace(namespace).leaseDuration(lease()), options);
         }
 
         /** Their leases. */
@@ -96,22 +190,26 @@ final class ConformanceServer implements AutoCloseable {
         }
 
         private BareEtcd bare() {
-            return BareEtcd.connect(port);
+            return BareEtcd.connect(ports.get(0));
         }
 
         @Override
         public Optional<String> url() {
-            return Optional.of(
-                    "etcd://" + host + ":" + port + "?namespace=" + namespace + "&lease=" + lease().toSeconds() + "s");
+            String members = ports.stream().map(port -> host + ":" + port).collect(Collectors.joining(","));
+            return Optional.of("etcd://" + members + "?namespace=" + namespace + "&lease=" + lease().toSeconds() + "s");
         }
 
         /** A renewal is a keepalive, which jetcd writes twice, and one read. */
         @Override
         public OptionalLong requests() {
-            Map<String, Long> counts = bare().requests();
-            return OptionalLong.of(counts.getOrDefault("Txn", 0L)
-                    + counts.getOrDefault("Range", 0L)
-                    - counts.getOrDefault("LeaseKeepAlive", 0L) / 2);
+            long sum = 0;
+            for (int port : ports) {
+                Map<String, Long> counts = BareEtcd.connect(port).requests();
+                sum += counts.getOrDefault("Txn", 0L)
+                        + counts.getOrDefault("Range", 0L)
+                        - counts.getOrDefault("LeaseKeepAlive", 0L) / 2;
+            }
+            return OptionalLong.of(sum);
         }
 
         /** Its time is over as far as the server is concerned. */
@@ -130,12 +228,12 @@ final class ConformanceServer implements AutoCloseable {
 
         @Override
         public void stopServer() {
-            server().stop();
+            hand().stop();
         }
 
         @Override
         public void startServer() {
-            server().restart();
+            hand().restart();
         }
 
         /** gRPC keeps threads for the whole JVM, and ends them a second after the last client. */

@@ -7,7 +7,6 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,40 +14,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Waits of one client that are not much longer than a round trip, or end before they had one. */
-class EtcdShortWaitTest {
-    private static final Duration SOON = Duration.ofSeconds(10);
+class EtcdShortWaitTest extends OneServerTest {
     private static final Duration ROUND_TRIP = Duration.ofMillis(600);
 
     /** Longer than one round trip, shorter than two. */
     private static final Duration WAIT = Duration.ofMillis(1_100);
 
-    private static EtcdTestServer server;
-
-    private final Wire wire = new Wire();
-    private OneNamespace namespace;
     private TcpProxy line;
     private LockClient client;
 
-    @BeforeAll
-    static void startServer() {
-        server = EtcdTestServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
     @BeforeEach
     void connect() throws Exception {
-        namespace = OneNamespace.on(server);
         line = TcpProxy.to("127.0.0.1", server.port());
         client = EtcdLocks.connect(EtcdOptions.connectTo(List.of(line.address()))
                 .namespace(namespace.name())
