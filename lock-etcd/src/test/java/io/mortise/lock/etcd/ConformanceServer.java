@@ -36,16 +36,12 @@ final class ConformanceServer implements AutoCloseable {
     private final List<Integer> ports;
     private final @Nullable Hand hand; // null: the server is one from outside
 
-    /** On a server that is ours. */
-    private interface Hand extends AutoCloseable {
-        void stop();
-
-        /** It serves when this returns. */
-        void restart();
-
-        @Override
-        void close();
-    }
+    /**
+     * On a server that is ours.
+     *
+     * @param restart it serves when that returns
+     */
+    private record Hand(Runnable stop, Runnable restart, Runnable close) {}
 
     private ConformanceServer(String host, List<Integer> ports, @Nullable Hand hand) {
         this.host = host;
@@ -61,45 +57,17 @@ final class ConformanceServer implements AutoCloseable {
         }
         EtcdTestServer server =
                 EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData());
-        return new ConformanceServer("127.0.0.1", List.of(server.port()), new Hand() {
-            @Override
-            public void stop() {
-                server.stop();
-            }
-
-            @Override
-            public void restart() {
-                server.restart();
-            }
-
-            @Override
-            public void close() {
-                server.close();
-            }
-        });
+        return new ConformanceServer(
+                "127.0.0.1", List.of(server.port()), new Hand(server::stop, server::restart, server::close));
     }
 
-    /** Three members. */
+    /** Three members, which are stopped at once: one that ends in good order hands its lead over first. */
     static ConformanceServer startCluster() {
         EtcdTestCluster cluster = EtcdTestCluster.start();
-        List<Integer> ports = cluster.nodes().stream().map(EtcdTestServer::port).toList();
-        return new ConformanceServer("127.0.0.1", ports, new Hand() {
-            /** At once: one that ends in good order hands its lead over first. */
-            @Override
-            public void stop() {
-                cluster.killAll();
-            }
-
-            @Override
-            public void restart() {
-                cluster.restartAll();
-            }
-
-            @Override
-            public void close() {
-                cluster.close();
-            }
-        });
+        return new ConformanceServer(
+                "127.0.0.1",
+                cluster.nodes().stream().map(EtcdTestServer::port).toList(),
+                new Hand(cluster::killAll, cluster::restartAll, cluster::close));
     }
 
     /** A namespace that nobody has used yet. */
@@ -117,7 +85,7 @@ final class ConformanceServer implements AutoCloseable {
     @Override
     public void close() {
         if (hand != null) {
-            hand.close();
+            hand.close.run();
         }
     }
 
@@ -228,12 +196,12 @@ final class ConformanceServer implements AutoCloseable {
 
         @Override
         public void stopServer() {
-            hand().stop();
+            hand().stop.run();
         }
 
         @Override
         public void startServer() {
-            hand().restart();
+            hand().restart.run();
         }
 
         /** gRPC keeps threads for the whole JVM, and ends them a second after the last client. */
