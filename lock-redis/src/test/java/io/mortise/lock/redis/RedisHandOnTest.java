@@ -8,45 +8,27 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
-import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A lock that is handed on to a waiter whose line is slow, silent or cut. */
-class RedisHandOnTest {
+class RedisHandOnTest extends OneServerTest {
     private static final LockOptions SHORT = LockOptions.defaults().leaseDuration(Duration.ofSeconds(2));
 
-    private static RedisTestServer server;
-    private static BareRedis redis;
     private TcpProxy line;
     private LockClient near;
     private LockClient far;
 
-    @BeforeAll
-    static void startServer() {
-        server = RedisTestServer.start();
-        redis = server.connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        redis.close();
-        server.close();
-    }
-
     @BeforeEach
     void connect() {
         line = TcpProxy.to("127.0.0.1", server.port());
-        near = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.PATIENT);
+        near = RedisLocks.connect(options(), RedisTests.PATIENT);
         far = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port())), RedisTests.PATIENT);
     }
 

@@ -3,14 +3,11 @@ package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisURI;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
-import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -19,34 +16,17 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Others who follow the documented pattern on the same key: SET NX PX, and a script that compares and deletes. */
 @Tag("once")
-class RedisInteropTest {
+class RedisInteropTest extends OneServerTest {
     private static final String COMPARE_AND_DELETE =
             "if redis.call(\"get\",KEYS[1]) == ARGV[1] then return redis.call(\"del\",KEYS[1]) else return 0 end";
 
-    private static RedisTestServer server;
-    private static BareRedis redis;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisTestServer.start();
-        redis = server.connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        redis.close();
-        server.close();
-    }
-
     private static LockClient client() {
-        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.PATIENT);
+        return RedisLocks.connect(options(), RedisTests.PATIENT);
     }
 
     private static boolean take(String value, long millis) {

@@ -3,15 +3,12 @@ package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisURI;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
-import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,34 +18,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What goes over the wire, counted by the server. */
 @Tag("once")
-class RedisWireTest {
+class RedisWireTest extends OneServerTest {
     private static final int CLIENTS = 10;
     private static final int WAITERS = 20;
     private static final int NAMES = 100_000;
 
-    private static RedisTestServer server;
-    private static BareRedis redis;
     private final List<LockClient> clients = new ArrayList<>();
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisTestServer.start();
-        redis = server.connect();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        redis.close();
-        server.close();
-    }
 
     @AfterEach
     void nothingIsLeft() {
@@ -60,10 +41,6 @@ class RedisWireTest {
         LockClient client = RedisLocks.connect(options(), RedisTests.PATIENT);
         clients.add(client);
         return client;
-    }
-
-    private static RedisOptions options() {
-        return RedisOptions.connectTo(RedisURI.create(server.url()));
     }
 
     @Test

@@ -7,7 +7,6 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,9 +17,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,8 +24,7 @@ import org.junit.jupiter.api.Timeout;
 /** Several ahead: when a waiter asks, and that those ahead may go in any order. */
 @Tag("once")
 @Timeout(60)
-class ZooKeeperDeepQueueTest {
-    private static final Duration SESSION = Duration.ofSeconds(20);
+class ZooKeeperDeepQueueTest extends TwoClientsTest {
     /** Below the fallback timer's five seconds, which would hide a lost wake-up; a slow disk may take two. */
     private static final Duration WOKEN = Duration.ofSeconds(4);
 
@@ -42,35 +37,6 @@ class ZooKeeperDeepQueueTest {
 
     /** One lock where a waiter of ours stands behind nodes of somebody else's. */
     private record Queue(String lock, List<String> line, CompletableFuture<Lease> waiter) {}
-
-    private ZooKeeperTestServer server;
-    private TcpProxy proxy;
-    private LockClient client;
-    private LockClient other;
-    private ZooKeeper operator;
-
-    @BeforeEach
-    void start() throws Exception {
-        server = ZooKeeperTestServer.start();
-        proxy = TcpProxy.to("127.0.0.1", server.port());
-        client = ZkTests.client(proxy.address(), SESSION);
-        other = ZkTests.client(server.connectString(), SESSION);
-        operator = ZkTests.connect(server.connectString());
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        client.close();
-        other.close();
-        operator.close();
-        try {
-            assertThat(server.liveEphemerals()).isEmpty();
-            assertThat(server.watchCount()).isZero();
-        } finally {
-            proxy.close();
-            server.close();
-        }
-    }
 
     @Test
     void S11_endOfTheOneAheadIsTheGrantWithoutARequest() throws Exception {

@@ -5,59 +5,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
-import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.TcpProxy;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A connection that comes back before the session ends, and an operator who deletes nodes meanwhile. */
 @Tag("once")
-class ZooKeeperReconnectTest {
-    private static final Duration SESSION = Duration.ofSeconds(20);
+class ZooKeeperReconnectTest extends TwoClientsTest {
     private static final Duration REQUEST = Duration.ofSeconds(1);
     private static final int ROUNDS = 25;
 
-    private ZooKeeperTestServer server;
-    private TcpProxy proxy;
-    private LockClient client;
-    private LockClient other;
-    private ZooKeeper operator;
-
-    @BeforeEach
-    void start() throws Exception {
-        server = ZooKeeperTestServer.start();
-        proxy = TcpProxy.to("127.0.0.1", server.port());
-        client = ZooKeeperLocks.connect(
-                ZkTests.options(proxy.address(), SESSION),
-                ClientOptions.defaults().requestTimeout(REQUEST));
-        other = ZkTests.client(server.connectString(), SESSION);
-        operator = ZkTests.connect(server.connectString());
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        client.close();
-        other.close();
-        try {
-            assertThat(server.liveEphemerals()).isEmpty();
-            assertThat(server.watchCount()).isZero();
-        } finally {
-            operator.close();
-            proxy.close();
-            server.close();
-        }
+    @Override
+    ClientOptions options() {
+        return ClientOptions.defaults().requestTimeout(REQUEST);
     }
 
     @Test

@@ -9,8 +9,6 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.TcpProxy;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,44 +16,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Sessions that end: all on them is lost, once and for ever, and a new session takes over. */
 @Tag("once")
-class ZooKeeperSessionTest {
-    private static final Duration SESSION = Duration.ofSeconds(20);
+class ZooKeeperSessionTest extends TwoClientsTest {
     private static final int LOCKS = 20;
-
-    private ZooKeeperTestServer server;
-    private TcpProxy proxy;
-    private ZooKeeper operator;
-    private LockClient client;
-    private LockClient other;
-
-    @BeforeEach
-    void start() throws Exception {
-        server = ZooKeeperTestServer.start();
-        operator = ZkTests.connect(server.connectString());
-        proxy = TcpProxy.to("127.0.0.1", server.port());
-        client = ZkTests.client(proxy.address(), SESSION);
-        other = ZkTests.client(server.connectString(), SESSION);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        client.close();
-        other.close();
-        try {
-            assertThat(server.liveEphemerals()).isEmpty();
-        } finally {
-            operator.close();
-            proxy.close();
-            server.close();
-        }
-    }
 
     @Test
     void S06_S07_expiredSessionIsToldOnceAndItsLeasesNeverRevive() throws Exception {

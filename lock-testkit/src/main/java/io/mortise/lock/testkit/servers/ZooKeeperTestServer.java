@@ -3,6 +3,7 @@ package io.mortise.lock.testkit.servers;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -57,6 +58,11 @@ public final class ZooKeeperTestServer implements AutoCloseable {
     /** {@code 127.0.0.1:port}; the same after a restart. */
     public String connectString() {
         return "127.0.0.1:" + port;
+    }
+
+    /** Where its files are until it is closed. */
+    Path data() {
+        return dir.path();
     }
 
     /** The client port; the same after a restart. */

@@ -5,12 +5,8 @@ import static io.mortise.lock.testkit.servers.Clients.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -96,14 +92,13 @@ class ZooKeeperTestServerTest {
 
     @Test
     void close_leavesNeitherThreadsNorFiles() throws Exception {
-        List<Path> dirsBefore = dataDirs();
         ZooKeeperTestServer server = ZooKeeperTestServer.start();
         String connectString = server.connectString();
-        assertThat(dataDirs()).hasSizeGreaterThan(dirsBefore.size());
+        assertThat(server.data()).isNotEmptyDirectory();
         Clients.connect(connectString).close();
         server.close();
         server.close();
-        assertThat(dataDirs()).containsExactlyElementsOf(dirsBefore);
+        assertThat(server.data()).doesNotExist();
         // Some of ZooKeeper's threads are told to end and not waited for.
         Await.until(
                 "its threads are gone",
@@ -116,13 +111,5 @@ class ZooKeeperTestServerTest {
                                 || name.contains("ProcessThread")
                                 || name.contains("SessionTracker")
                                 || name.contains("ContainerManager")));
-    }
-
-    private static List<Path> dataDirs() throws Exception {
-        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-            return files.filter(file -> file.getFileName().toString().startsWith("mortise-zookeeper-"))
-                    .sorted()
-                    .toList();
-        }
     }
 }

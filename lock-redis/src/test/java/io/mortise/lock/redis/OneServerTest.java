@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** On one server a class, with bare commands beside the clients. */
+abstract class OneServerTest {
+    static RedisTestServer server;
+    static BareRedis redis;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisTestServer.start();
+        redis = server.connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+        server.close();
+    }
+
+    static RedisOptions options() {
+        return RedisOptions.connectTo(RedisURI.create(server.url()));
+    }
+}
