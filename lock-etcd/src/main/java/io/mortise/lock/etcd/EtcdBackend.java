@@ -2,7 +2,6 @@
 package io.mortise.lock.etcd;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.etcd.jetcd.op.Op;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientClosedException;
@@ -156,11 +155,6 @@ final class EtcdBackend implements LockBackend {
 
     LockClock clock() {
         return context.clock();
-    }
-
-    /** Begins a new epoch of the session, where it is part of a transaction. */
-    Op sessionValue(EtcdSession of) {
-        return Requests.sessionKey(of.sessionKey(), of.lease(), context.clientId());
     }
 
     void settle(String what, Supplier<? extends CompletionStage<?>> cleanup) {
