@@ -65,7 +65,7 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Etcd
 
     /** Three members. One from outside is given by all its members, and otherwise as {@link #server}. */
     static ConformanceServer<EtcdTestCluster> cluster() {
-        return new ConformanceServer<>("etcd-cluster", EtcdTestCluster::start, EtcdTestCluster::url);
+        return new ConformanceServer<>("etcd.cluster", EtcdTestCluster::start, EtcdTestCluster::url);
     }
 
     /** The lines of one client to all members, which break together. */
