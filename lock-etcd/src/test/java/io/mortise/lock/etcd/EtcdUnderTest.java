@@ -7,14 +7,12 @@ import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.servers.BareEtcd;
+import io.mortise.lock.testkit.servers.ClusterLine;
 import io.mortise.lock.testkit.servers.EtcdEntry;
 import io.mortise.lock.testkit.servers.EtcdServerOptions;
 import io.mortise.lock.testkit.servers.EtcdTestCluster;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
-import io.mortise.lock.testkit.servers.Line;
-import io.mortise.lock.testkit.servers.TcpProxy;
 import java.net.URI;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -32,7 +30,7 @@ import java.util.stream.Collectors;
  *
  * @param <S> a server or a cluster of our own
  */
-final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<EtcdUnderTest.Lines> {
+final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<ClusterLine> {
     private final String namespace = "conformance-" + UUID.randomUUID() + "/";
     private final ConformanceServer<S> server;
     private final Consumer<S> stop;
@@ -68,59 +66,13 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Etcd
         return new ConformanceServer<>("etcd.cluster", EtcdTestCluster::start, EtcdTestCluster::url);
     }
 
-    /** The lines of one client to all members, which break together. */
-    static final class Lines implements Line {
-        private final List<TcpProxy> lines;
-
-        Lines(List<URI> members) {
-            lines = members.stream()
-                    .map(member -> TcpProxy.to(member.getHost(), member.getPort()))
-                    .toList();
-        }
-
-        List<String> addresses() {
-            return lines.stream().map(TcpProxy::address).toList();
-        }
-
-        @Override
-        public void blackHole() {
-            lines.forEach(TcpProxy::blackHole);
-        }
-
-        @Override
-        public void cut() {
-            lines.forEach(TcpProxy::cut);
-        }
-
-        /** One on each: nobody knows which of them the next request takes. */
-        @Override
-        public void dropNextReply() {
-            lines.forEach(TcpProxy::dropNextReply);
-        }
-
-        @Override
-        public void delay(Duration oneWay) {
-            lines.forEach(line -> line.delay(oneWay));
-        }
-
-        @Override
-        public void heal() {
-            lines.forEach(TcpProxy::heal);
-        }
-
-        @Override
-        public void close() {
-            lines.forEach(TcpProxy::close);
-        }
+    @Override
+    protected ClusterLine newLine() {
+        return new ClusterLine(members.stream().map(URI::getAuthority).toList());
     }
 
     @Override
-    protected Lines newLine() {
-        return new Lines(members);
-    }
-
-    @Override
-    protected LockClient connect(Lines line, ClientOptions options) {
+    protected LockClient connect(ClusterLine line, ClientOptions options) {
         return EtcdLocks.connect(
                 EtcdOptions.connectTo(line.addresses()).namespace(namespace).leaseDuration(lease()), options);
     }
