@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Locks on Redis and Valkey. */
+@SuppressWarnings("module") // lock-redlock is built after this one
 module io.mortise.lock.redis {
     requires transitive io.mortise.lock;
     requires transitive lettuce.core;
@@ -11,6 +12,8 @@ module io.mortise.lock.redis {
     requires static com.google.errorprone.annotations;
 
     exports io.mortise.lock.redis;
+    exports io.mortise.lock.redis.node to
+            io.mortise.lock.redlock;
 
     provides io.mortise.lock.spi.LockProvider with
             io.mortise.lock.redis.RedisProvider;

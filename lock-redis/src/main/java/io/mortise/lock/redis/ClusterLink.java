@@ -7,6 +7,13 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.mortise.lock.redis.node.Ending;
+import io.mortise.lock.redis.node.EvictionCheck;
+import io.mortise.lock.redis.node.FirstContact;
+import io.mortise.lock.redis.node.NodeListener;
+import io.mortise.lock.redis.node.OwnClient;
+import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -21,14 +28,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster: one connection to each master that has locks of ours, and who has them now (ADR 0018). */
-final class ClusterLink implements RedisLink, RedisNode.Listener {
+final class ClusterLink implements RedisLink, NodeListener {
     /** What Lettuce says of a connection that it has closed for good, as to a node that is no longer in the cluster. */
     private static final String CLOSED = "Connection is closed";
 
     private final RedisOptions options;
     private final BackendContext context;
     private final RedisKeys keys;
-    private final RedisNode.Listener listener;
+    private final NodeListener listener;
     private final String endpoints;
     private final RedisClusterClient client;
     private final @Nullable OwnClient<RedisClusterClient> own;
@@ -39,7 +46,7 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     private volatile boolean closed;
 
     /** Told, besides, when locks may have moved to another node. */
-    interface Listener extends RedisNode.Listener {
+    interface Listener extends NodeListener {
         void rerouted();
     }
 
@@ -61,8 +68,9 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     }
 
     static ClusterLink open(RedisOptions options, RedisKeys keys, BackendContext context, Listener listener) {
-        OwnClient<RedisClusterClient> own =
-                options.clusterUris().isEmpty() ? null : OwnClient.of(options.clusterUris(), options, context);
+        OwnClient<RedisClusterClient> own = options.clusterUris().isEmpty()
+                ? null
+                : OwnClient.toCluster(options.clusterUris(), options.sslOptions(), context);
         ClusterLink link = new ClusterLink(options, keys, context, own, listener);
         try {
             FirstContact.await(link::connect, hub -> hub.closeAsync(), link.endpoints, context);
@@ -155,8 +163,9 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
             String id,
             String at,
             Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect,
-            RedisNode.Listener told) {
-        return new RedisNode(id, at, connect, context, options.waitReplicas(), told);
+            NodeListener told) {
+        return new RedisNode(
+                new RedisNode.Target(id, at, connect), context, context.requestTimeout(), options.waitReplicas(), told);
     }
 
     /** Sharded where the server can: what is published then stays on that node and its replicas. */
@@ -203,7 +212,7 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
         if (!node.isUsable() || CLOSED.equals(cause.getMessage())) {
             nodes.remove(node.id(), node);
         }
-        if (!closed && ClusterTopology.mayHaveChanged(cause)) {
+        if (!closed && RedisFailure.mayHaveMoved(cause)) {
             topology.refresh();
         }
     }
@@ -219,7 +228,7 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
     @Override
     public void close() {
         nodes.values().forEach(RedisNode::closing);
-        RedisLink.awaitEnd(end(), context.requestTimeout(), endpoints);
+        Ending.await(end(), context.requestTimeout(), endpoints);
     }
 
     private Future<?> end() {
@@ -232,6 +241,6 @@ final class ClusterLink implements RedisLink, RedisNode.Listener {
         return own == null
                 ? ended
                 : quiet.thenCombine(ended.handle((ok, failure) -> own), (ok, mine) -> mine)
-                        .thenCompose(mine -> mine.shutdown(CLOSE_LIMIT));
+                        .thenCompose(mine -> mine.shutdown(Ending.LIMIT));
     }
 }

@@ -2,11 +2,9 @@
 package io.mortise.lock.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -23,9 +21,6 @@ final class ClusterTopology {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final long CLOSE_LIMIT_MILLIS = 500;
-
-    private static final Set<String> POINTS_TO_A_CHANGE =
-            Set.of("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN");
 
     private final RedisClusterClient client;
     private final LockClock clock;
@@ -53,12 +48,6 @@ final class ClusterTopology {
         this.clock = clock;
         this.whole = whole;
         this.refreshed = refreshed;
-    }
-
-    /** Whether it may come from somebody else's being in charge. */
-    static boolean mayHaveChanged(Throwable failure) {
-        return !(failure instanceof RedisCommandExecutionException)
-                || POINTS_TO_A_CHANGE.contains(RedisFailure.code(String.valueOf(failure.getMessage())));
     }
 
     /** Soon, in the background. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.Optional;

@@ -7,6 +7,9 @@ import io.lettuce.core.ScanCursor;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.redis.node.EvictionCheck;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerInfo;
 import io.mortise.lock.spi.OwnerRecord;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -38,7 +41,7 @@ final class RedisAdmin implements LockAdmin {
         RedisKeys.OfLock keys = backend.keysOf(name);
         return backend.link()
                 .nodeOf(keys)
-                .ask("status of lock \"" + name + "\"", Script.STATUS, keys.all())
+                .ask("status of lock \"" + name + "\"", RedisScript.STATUS.script(), keys.all())
                 .thenApply(line -> {
                     String value = (String) line.get(0);
                     List<LockHolder> holders =
@@ -143,7 +146,11 @@ final class RedisAdmin implements LockAdmin {
         RedisKeys.OfLock keys = backend.keysOf(name);
         return backend.link()
                 .nodeOf(keys)
-                .ask("forced release of lock \"" + name + "\"", Script.FORCE_RELEASE, keys.all(), seen.raw())
+                .ask(
+                        "forced release of lock \"" + name + "\"",
+                        RedisScript.FORCE_RELEASE.script(),
+                        keys.all(),
+                        seen.raw())
                 .thenApply(answer -> answer.get(0).equals(1L));
     }
 
@@ -166,7 +173,7 @@ final class RedisAdmin implements LockAdmin {
                         Finding.Severity.WARNING,
                         "maxmemory-policy is " + policy + ": locks may be evicted when the memory is full",
                         "set maxmemory-policy noeviction, or use a Redis of its own for locks")));
-        if (EvictionCheck.field(info, "aof_enabled").filter("0"::equals).isPresent()) {
+        if (ServerInfo.field(info, "aof_enabled").filter("0"::equals).isPresent()) {
             findings.add(new Finding(
                     Finding.Severity.WARNING,
                     "the append-only file is off: a restart forgets who holds what",

@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
+import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
@@ -105,7 +106,13 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
                 "the turn of an attempt for lock \"" + new LockName(name.get()).escaped()
                         + "\" that nobody here makes any more",
                 () -> link.nodeOf(lock)
-                        .ask("giving back a turn", Script.RELEASE, lock.all(), message.attemptId(), "0", mark()),
+                        .ask(
+                                "giving back a turn",
+                                RedisScript.RELEASE.script(),
+                                lock.all(),
+                                message.attemptId(),
+                                "0",
+                                mark()),
                 context.clock().nanoTime() + options.leaseDuration().toNanos());
     }
 

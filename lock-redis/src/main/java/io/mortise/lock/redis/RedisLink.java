@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import java.time.Duration;
+import io.mortise.lock.redis.node.RedisNode;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.slf4j.LoggerFactory;
 
 /** The way to the servers: what differs between one server, Sentinel and Cluster. */
 interface RedisLink extends AutoCloseable {
-    /** The core has waited for a whole request timeout already if the server is silent. */
-    Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
-
     /** Where people look for it, without secrets. */
     String endpoints();
 
@@ -34,17 +26,4 @@ interface RedisLink extends AutoCloseable {
     /** Ends what was opened for it; bounded, never throws. */
     @Override
     void close();
-
-    /** Waits for that, but not for long. */
-    static void awaitEnd(Future<?> ended, Duration requestTimeout, String endpoints) {
-        Duration limit = requestTimeout.compareTo(CLOSE_LIMIT) < 0 ? requestTimeout : CLOSE_LIMIT;
-        try {
-            ended.get(limit.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            LoggerFactory.getLogger(RedisLink.class)
-                    .warn("event=close-incomplete endpoints={} cause=\"{}\"", endpoints, e.toString());
-        }
-    }
 }

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.mortise.lock.redis.node.OwnUri;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

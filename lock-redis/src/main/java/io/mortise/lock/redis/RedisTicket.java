@@ -2,6 +2,10 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.Removal;
+import io.mortise.lock.redis.node.Reply;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
@@ -13,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,8 +42,7 @@ final class RedisTicket implements Ticket {
     private final LockRequest request;
     private final Waiter waiter;
     private final RedisKeys.OfLock keys;
-    private final Unanswered unanswered = new Unanswered();
-    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private final Removal removal;
     private final HandedOn handedOn = new HandedOn();
     private volatile boolean leaves; // something may be in the store
     private volatile boolean granted;
@@ -53,6 +55,8 @@ final class RedisTicket implements Ticket {
         this.request = request;
         this.waiter = waiter;
         this.keys = backend.keys().of(request.name());
+        this.removal = new Removal(context, request, this::node, RedisScript.RELEASE.script(), keys.all(), timeWanted ->
+                new String[] {request.attemptId(), timeWanted ? "1" : "0"});
     }
 
     @Override
@@ -91,7 +95,7 @@ final class RedisTicket implements Ticket {
         asked = node;
         long now = context.clock().nanoTime();
         int epoch = node.epoch();
-        long notAfter = node.time().atMost(now) + context.requestTimeout().toNanos() / 1_000;
+        long notAfter = node.notAfter(now);
         String[] args = {
             request.attemptId(),
             request.ownerRecord() + backend.mark(),
@@ -101,7 +105,7 @@ final class RedisTicket implements Ticket {
             String.valueOf(PLACE_STANDS.toMillis())
         };
         leaves = true;
-        node.run(Script.ACQUIRE, keys.all(), args, new RedisNode.Reply() {
+        node.run(RedisScript.ACQUIRE.script(), keys.all(), args, new Reply() {
             @Override
             public void answered(List<Object> values) {
                 RedisTicket.this.answered(answer, rounds, node, now, values);
@@ -110,7 +114,7 @@ final class RedisTicket implements Ticket {
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
-                    unanswered.add(epoch, notAfter);
+                    removal.unanswered(epoch, notAfter);
                 }
                 answer.completeExceptionally(RedisFailure.of(cause, acquire(), backend.endpoints()));
             }
@@ -121,9 +125,7 @@ final class RedisTicket implements Ticket {
             CompletableFuture<Attempt> answer, int rounds, RedisNode node, long sentNanos, List<Object> values) {
         long serverMicros = (Long) values.get(values.size() - 1);
         node.time().heard(sentNanos, serverMicros);
-        if (unanswered.any()) {
-            unanswered.settledBy(node.epoch(), serverMicros);
-        }
+        removal.answered(node.epoch(), serverMicros);
         boolean alone = values.size() == 1; // the time, which is the token as well
         switch (alone ? "granted" : (String) values.get(0)) {
             case "granted" -> {
@@ -136,7 +138,7 @@ final class RedisTicket implements Ticket {
             }
             case "busy" -> {
                 handedOn.stands(node.epoch(), sentNanos, serverMicros);
-                leaves = request.mayWait() || unanswered.any();
+                leaves = request.mayWait() || removal.mayYetExecute();
                 answer.complete(new Attempt.Waiting(untilNext((Long) values.get(1))));
             }
             default -> {
@@ -157,9 +159,8 @@ final class RedisTicket implements Ticket {
             if (failure == null) {
                 answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
             } else {
-                release(
-                        (was, settled) -> answer.completeExceptionally(failure),
-                        cause -> answer.completeExceptionally(failure));
+                removal.release(
+                        found -> answer.completeExceptionally(failure), cause -> answer.completeExceptionally(failure));
             }
         });
     }
@@ -196,13 +197,8 @@ final class RedisTicket implements Ticket {
 
     /** Nobody waits for it any more, but it still stood in line when the server was back: the next one is served. */
     private void withdrawUnasked() {
-        release(
-                (was, settled) -> {
-                    backend.mailbox().remove(request.attemptId());
-                    if (!settled) {
-                        sweep();
-                    }
-                },
+        removal.end(
+                found -> backend.mailbox().remove(request.attemptId()),
                 failure ->
                         log.debug("event=place-left lock=\"{}\"", request.name().escaped(), failure));
     }
@@ -213,80 +209,13 @@ final class RedisTicket implements Ticket {
             return CompletableFuture.completedFuture(false);
         }
         CompletableFuture<Boolean> done = new CompletableFuture<>();
-        release(
-                (was, settled) -> {
+        removal.end(
+                found -> {
                     backend.mailbox().remove(request.attemptId());
-                    if (!settled) {
-                        sweep();
-                    }
-                    done.complete(was);
+                    done.complete(found.held() || (found.stood() && !granted));
                 },
                 done::completeExceptionally);
         return done;
-    }
-
-    /** What a release found, and whether nothing can come after it. */
-    private interface Released {
-        void found(boolean was, boolean settled);
-    }
-
-    private interface Failed {
-        void because(Throwable cause);
-    }
-
-    private void release(Released released, Failed failed) {
-        RedisNode node = node();
-        node.run(
-                Script.RELEASE,
-                keys.all(),
-                new String[] {request.attemptId(), unanswered.any() ? "1" : "0"},
-                new RedisNode.Reply() {
-                    @Override
-                    public void answered(List<Object> values) {
-                        boolean held = values.get(0).equals(1L);
-                        boolean stood = values.size() > 1 && values.get(1).equals(1L);
-                        boolean settled = !unanswered.any()
-                                || unanswered.settledBy(node.epoch(), values.size() > 2 ? (Long) values.get(2) : 0);
-                        released.found(held || (stood && !granted), settled);
-                    }
-
-                    @Override
-                    public void failed(Throwable cause, boolean notExecuted) {
-                        failed.because(RedisFailure.of(
-                                cause, "release of lock \"" + request.name() + "\"", backend.endpoints()));
-                    }
-                });
-    }
-
-    /**
-     * An acquire without an answer may lie in a buffer of a connection that is gone, and be executed after the release: what
-     * it makes is removed again, until the server's clock has passed the time after which the script refuses it (S8).
-     */
-    private void sweep() {
-        if (sweeping.compareAndSet(false, true)) {
-            context.settle(
-                    "a request for lock \"" + request.name().escaped() + "\" without an answer, which may yet execute",
-                    () -> {
-                        CompletableFuture<Boolean> swept = new CompletableFuture<>();
-                        release(
-                                (was, settled) -> {
-                                    if (settled) {
-                                        swept.complete(was);
-                                    } else {
-                                        swept.completeExceptionally(new BackendUnavailableException("not settled yet"));
-                                    }
-                                },
-                                swept::completeExceptionally);
-                        return swept;
-                    },
-                    context.clock().nanoTime() + executesWithin().toNanos());
-        }
-    }
-
-    /** So long after it was sent the script refuses it, whatever the lease; twice, for what the server's clock was taken for. */
-    private Duration executesWithin() {
-        Duration late = context.requestTimeout().multipliedBy(2);
-        return request.leaseDuration().compareTo(late) > 0 ? request.leaseDuration() : late;
     }
 
     /** Its grant goes by itself, and so does its place; until then a message for it is answered by its withdrawal. */

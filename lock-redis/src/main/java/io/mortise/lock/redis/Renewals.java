@@ -2,6 +2,9 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.LossReason;
+import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.Reply;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -50,7 +53,7 @@ final class Renewals {
             args[2 * i + 1] = String.valueOf(mine.lease().toMillis());
         }
         long sent = clock.nanoTime();
-        node.run(Script.RENEW, keys, args, new RedisNode.Reply() {
+        node.run(RedisScript.RENEW.script(), keys, args, new Reply() {
             @Override
             public void answered(List<Object> answer) {
                 List<RedisLiveness> renewed = new ArrayList<>();

@@ -2,11 +2,20 @@
 package io.mortise.lock.redis;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.redis.node.Ending;
+import io.mortise.lock.redis.node.EvictionCheck;
+import io.mortise.lock.redis.node.FirstContact;
+import io.mortise.lock.redis.node.NodeListener;
+import io.mortise.lock.redis.node.OwnClient;
+import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
@@ -25,11 +34,10 @@ final class StandaloneLink implements RedisLink {
         this.own = own;
     }
 
-    static StandaloneLink open(
-            RedisOptions options, String channel, BackendContext context, RedisNode.Listener listener) {
+    static StandaloneLink open(RedisOptions options, String channel, BackendContext context, NodeListener listener) {
         String endpoints = options.toString();
-        OwnClient<RedisClient> own =
-                options.uri().map(uri -> OwnClient.of(uri, options, context)).orElse(null);
+        RedisURI uri = options.uri().map(given -> OwnClient.uri(given, context)).orElse(null);
+        OwnClient<RedisClient> own = uri == null ? null : OwnClient.toServers(options.sslOptions(), context);
         RedisClient client = own != null ? own.client() : options.client().orElseThrow();
         if (!client.getOptions().isAutoReconnect()) {
             throw new LockConfigurationException(
@@ -39,10 +47,9 @@ final class StandaloneLink implements RedisLink {
             RedisNode node = FirstContact.await(
                     () -> {
                         RedisNode opened = new RedisNode(
-                                "",
-                                endpoints,
-                                () -> CompletableFuture.completedFuture(client.connectPubSub(StringCodec.UTF8)),
+                                new RedisNode.Target("", endpoints, () -> connect(client, uri)),
                                 context,
+                                context.requestTimeout(),
                                 options.waitReplicas(),
                                 listener);
                         return opened.start(channel).thenApply(ok -> opened);
@@ -54,10 +61,17 @@ final class StandaloneLink implements RedisLink {
             return new StandaloneLink(node, channel, context, own);
         } catch (RuntimeException | Error e) {
             if (own != null) {
-                own.shutdown(CLOSE_LIMIT); // not awaited: what does not answer would not answer this either
+                own.shutdown(Ending.LIMIT); // not awaited: what does not answer would not answer this either
             }
             throw e;
         }
+    }
+
+    /** @param uri null: the application's client has one of its own */
+    private static CompletionStage<StatefulRedisPubSubConnection<String, String>> connect(
+            RedisClient client, @Nullable RedisURI uri) {
+        return CompletableFuture.completedFuture(
+                uri == null ? client.connectPubSub(StringCodec.UTF8) : client.connectPubSub(StringCodec.UTF8, uri));
     }
 
     @Override
@@ -83,7 +97,7 @@ final class StandaloneLink implements RedisLink {
     @Override
     public void close() {
         node.closing();
-        Future<?> ended = own == null ? node.close() : own.shutdown(CLOSE_LIMIT);
-        RedisLink.awaitEnd(ended, context.requestTimeout(), endpoints());
+        Future<?> ended = own == null ? node.close() : own.shutdown(Ending.LIMIT);
+        Ending.await(ended, context.requestTimeout(), endpoints());
     }
 }

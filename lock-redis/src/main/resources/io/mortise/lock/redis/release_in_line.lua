@@ -1,8 +1,12 @@
 -- The rest of release: others stand in line, or this one did.
 local now = micros()
 local ours = mark == '' or string.find(redis.call('HGET', entries_key, attempt) or '', mark, 1, true)
-spare_memory()
-local stood = ours and leave(attempt)
+local stood = false
+if ours then
+  stood = leave(attempt)
+else
+  spare_memory()
+end
 if held or not value then
   hand_on(value, now)
 elseif stood and redis.call('EXISTS', queue_key) == 0 then

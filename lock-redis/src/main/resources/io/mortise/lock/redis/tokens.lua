@@ -1,8 +1,3 @@
--- tostring would round.
-local function digits(number)
-  return string.format('%.0f', number)
-end
-
 -- Above all before, also when the counter was lost: the clock has gone on since. As a number, and in digits.
 local function next_token(now)
   local token = digits(now)

@@ -9,6 +9,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendOverLines;

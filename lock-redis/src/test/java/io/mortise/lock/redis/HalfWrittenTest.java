@@ -76,10 +76,10 @@ class HalfWrittenTest extends ScriptTest {
         bench.acquire(2, bench.listen("c2"));
         bench.acquire(3, bench.listen("c3"));
         bench.redis.call("CONFIG", "SET", "maxmemory", "1");
-        assertThat(bench.published(() -> bench.run(Script.FORCE_RELEASE, bench.value()))
+        assertThat(bench.published(() -> bench.run(RedisScript.FORCE_RELEASE, bench.value()))
                         .get(0))
                 .startsWith("c2 G " + ScriptBench.attempt(2));
-        assertThat(bench.published(() -> bench.run(Script.RELEASE, ScriptBench.attempt(2), "0", " mode=x"))
+        assertThat(bench.published(() -> bench.run(RedisScript.RELEASE, ScriptBench.attempt(2), "0", " mode=x"))
                         .get(0))
                 .startsWith("c3 G " + ScriptBench.attempt(3));
     }
@@ -122,7 +122,8 @@ class HalfWrittenTest extends ScriptTest {
     private static void releaseWithout(String command) {
         bench.redis.call("ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "&*", "+@all", "-" + command);
         try (BareRedis limited = bench.connect("limited", "secret")) {
-            List<String> call = new ArrayList<>(List.of("EVAL", Script.RELEASE.text(), "4"));
+            List<String> call =
+                    new ArrayList<>(List.of("EVAL", RedisScript.RELEASE.script().text(), "4"));
             call.addAll(Arrays.asList(ScriptBench.KEYS.all()));
             call.addAll(List.of(ScriptBench.attempt(1), "0"));
             limited.call(call.toArray(String[]::new));

@@ -16,7 +16,7 @@ class OtherScriptsTest extends ScriptTest {
         bench.redis.call("SET", "lock:foreign", "not ours", "PX", "5000");
         bench.redis.call("LPUSH", "lock:list", "a");
         List<?> answer = bench.run(
-                Script.RENEW,
+                RedisScript.RENEW,
                 List.of("lock:x", "lock:foreign", "lock:list", "lock:gone", "lock:x"),
                 ScriptBench.attempt(1),
                 "100000",
@@ -42,50 +42,51 @@ class OtherScriptsTest extends ScriptTest {
         bench.granted(1);
         bench.redis.call("ACL", "SETUSER", "default", "-getrange", "-get");
         try {
-            assertThatThrownBy(() -> bench.run(Script.RENEW, List.of("lock:x"), ScriptBench.attempt(1), "100000"))
+            assertThatThrownBy(() -> bench.run(RedisScript.RENEW, List.of("lock:x"), ScriptBench.attempt(1), "100000"))
                     .hasMessageMatching(FORBIDDEN);
-            assertThatThrownBy(() -> bench.run(Script.RELEASE, ScriptBench.attempt(1), "0"))
+            assertThatThrownBy(() -> bench.run(RedisScript.RELEASE, ScriptBench.attempt(1), "0"))
                     .hasMessageMatching(FORBIDDEN);
         } finally {
             bench.redis.call("ACL", "SETUSER", "default", "+getrange", "+get");
         }
-        assertThat(bench.run(Script.RELEASE, ScriptBench.attempt(1), "0")).isEqualTo(List.of(1L));
+        assertThat(bench.run(RedisScript.RELEASE, ScriptBench.attempt(1), "0")).isEqualTo(List.of(1L));
     }
 
     @Test
     void S18_aForcedReleaseTakesExactlyWhatWasSeenAndServesTheNext() {
         bench.granted(1);
         String seen = bench.value();
-        assertThat(bench.run(Script.FORCE_RELEASE, seen + "x")).isEqualTo(List.of(0L));
+        assertThat(bench.run(RedisScript.FORCE_RELEASE, seen + "x")).isEqualTo(List.of(0L));
         assertThat(bench.value()).isEqualTo(seen);
         bench.acquire(2, bench.listen("c2"));
-        assertThat(bench.run(Script.FORCE_RELEASE, seen)).isEqualTo(List.of(1L));
+        assertThat(bench.run(RedisScript.FORCE_RELEASE, seen)).isEqualTo(List.of(1L));
         assertThat(bench.value()).startsWith(ScriptBench.record(2));
-        assertThat(bench.run(Script.FORCE_RELEASE, seen)).isEqualTo(List.of(0L));
-        assertThat(bench.run(Script.FORCE_RELEASE, bench.value())).isEqualTo(List.of(1L));
+        assertThat(bench.run(RedisScript.FORCE_RELEASE, seen)).isEqualTo(List.of(0L));
+        assertThat(bench.run(RedisScript.FORCE_RELEASE, bench.value())).isEqualTo(List.of(1L));
         assertThat(bench.keys()).containsExactly("lock:%token");
-        assertThat(bench.run(Script.FORCE_RELEASE, "")).isEqualTo(List.of(0L));
+        assertThat(bench.run(RedisScript.FORCE_RELEASE, "")).isEqualTo(List.of(0L));
     }
 
     @Test
     void S18_statusIsTheHolderAndThoseWhoWait() {
-        assertThat(bench.run(Script.STATUS)).isEqualTo(List.of(""));
+        assertThat(bench.run(RedisScript.STATUS)).isEqualTo(List.of(""));
         bench.granted(1);
         bench.acquire(2, "c");
         bench.acquire(3, "c");
         bench.timeOut(3);
         bench.acquire(4, "c");
-        assertThat(bench.run(Script.STATUS))
+        assertThat(bench.run(RedisScript.STATUS))
                 .isEqualTo(List.of("=" + bench.value(), ScriptBench.record(2), ScriptBench.record(4)));
         bench.redis.call("DEL", ScriptBench.KEYS.grant());
         bench.redis.call("LPUSH", ScriptBench.KEYS.grant(), "a");
-        assertThat(bench.run(Script.STATUS).get(0)).isEqualTo("=(not a string)");
+        assertThat(bench.run(RedisScript.STATUS).get(0)).isEqualTo("=(not a string)");
     }
 
     @Test
     void theDigestIsTheServersOwn() {
-        for (Script script : Script.values()) {
-            assertThat(bench.redis.call("SCRIPT", "LOAD", script.text())).isEqualTo(script.sha1());
+        for (RedisScript script : RedisScript.values()) {
+            assertThat(bench.redis.call("SCRIPT", "LOAD", script.script().text()))
+                    .isEqualTo(script.script().sha1());
         }
     }
 

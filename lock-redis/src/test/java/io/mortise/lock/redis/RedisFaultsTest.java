@@ -12,6 +12,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
@@ -158,7 +159,8 @@ class RedisFaultsTest {
             });
             assertThat(ran)
                     .as("it arrived")
-                    .anyMatch(command -> command.contains("\"lock:x\"") && command.contains(Script.ACQUIRE.sha1()));
+                    .anyMatch(command -> command.contains("\"lock:x\"")
+                            && command.contains(RedisScript.ACQUIRE.script().sha1()));
             assertThat(ran)
                     .as("and did nothing")
                     .noneMatch(command -> command.contains("lua]")

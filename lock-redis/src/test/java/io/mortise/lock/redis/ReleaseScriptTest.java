@@ -12,7 +12,7 @@ class ReleaseScriptTest extends ScriptTest {
     void S17_itRemovesItsOwnGrantAndNothingIsLeft() {
         bench.granted(1);
         bench.redis.resetCommandCalls();
-        assertThat(bench.run(Script.RELEASE, ScriptBench.attempt(1), "0")).isEqualTo(List.of(1L));
+        assertThat(bench.run(RedisScript.RELEASE, ScriptBench.attempt(1), "0")).isEqualTo(List.of(1L));
         assertThat(bench.redis.commandCalls()).containsOnlyKeys("eval", "get", "exists", "del");
         assertThat(bench.keys()).containsExactly("lock:%token");
     }

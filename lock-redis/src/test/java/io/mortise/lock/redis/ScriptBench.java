@@ -57,12 +57,12 @@ final class ScriptBench implements AutoCloseable {
         redis.call("FLUSHALL");
     }
 
-    List<?> run(Script script, String... args) {
+    List<?> run(RedisScript script, String... args) {
         return run(script, List.of(KEYS.all()), args);
     }
 
-    List<?> run(Script script, List<String> keys, String... args) {
-        List<String> command = new ArrayList<>(List.of("EVAL", script.text(), String.valueOf(keys.size())));
+    List<?> run(RedisScript script, List<String> keys, String... args) {
+        List<String> command = new ArrayList<>(List.of("EVAL", script.script().text(), String.valueOf(keys.size())));
         command.addAll(keys);
         command.addAll(List.of(args));
         Object answer = Objects.requireNonNull(redis.call(command.toArray(String[]::new)));
@@ -82,7 +82,7 @@ final class ScriptBench implements AutoCloseable {
 
     List<?> acquire(int number, String channel, long notAfter) {
         List<?> answer = run(
-                Script.ACQUIRE,
+                RedisScript.ACQUIRE,
                 attempt(number),
                 record(number),
                 String.valueOf(LEASE_MILLIS),
@@ -94,7 +94,7 @@ final class ScriptBench implements AutoCloseable {
     }
 
     List<?> release(int number) {
-        return run(Script.RELEASE, attempt(number), "1");
+        return run(RedisScript.RELEASE, attempt(number), "1");
     }
 
     /** Granted, with that token. */

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
+import java.util.List;
+
+/** One request to run a script. It completes on the connection's I/O thread, in the order of the answers. */
+final class Call extends AsyncCommand<String, String, List<Object>> {
+    private final long sentNanos;
+    private final int epoch;
+
+    private Call(CommandType type, ScriptArgs args, long sentNanos, int epoch) {
+        super(new Command<>(type, new Answer(), args));
+        this.sentNanos = sentNanos;
+        this.epoch = epoch;
+    }
+
+    /** By its digest, which the server may not know. */
+    static Call bySha1(Script script, String[] keys, String[] args, long sentNanos, int epoch) {
+        return new Call(CommandType.EVALSHA, new ScriptArgs(script.sha1(), keys, args), sentNanos, epoch);
+    }
+
+    /** With its text, which the server keeps. */
+    static Call byText(Script script, String[] keys, String[] args, long sentNanos, int epoch) {
+        return new Call(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentNanos, epoch);
+    }
+
+    /** When it was handed to the connection. */
+    long sentNanos() {
+        return sentNanos;
+    }
+
+    /** The connection that it was sent on at the earliest. */
+    int epoch() {
+        return epoch;
+    }
+}

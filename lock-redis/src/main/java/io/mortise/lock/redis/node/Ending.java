@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.LoggerFactory;
+
+/** How long the end of connections is waited for (S16). */
+public final class Ending {
+    /** The core has waited for a whole request timeout already if the server is silent. */
+    public static final Duration LIMIT = Duration.ofMillis(1_500);
+
+    private Ending() {}
+
+    /** Waits at most {@link #LIMIT}, or one request timeout if that is shorter; never throws. */
+    public static void await(Future<?> ended, Duration requestTimeout, String endpoints) {
+        Duration limit = requestTimeout.compareTo(LIMIT) < 0 ? requestTimeout : LIMIT;
+        try {
+            ended.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LoggerFactory.getLogger(Ending.class)
+                    .warn("event=close-incomplete endpoints={} cause=\"{}\"", endpoints, e.toString());
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.LockException;
+import io.mortise.lock.spi.BackendContext;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/** Opens connections and makes sure that they work, within the connect timeout. A server that is not up yet is waited for. */
+public final class FirstContact {
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
+    private static final Pattern PUBSUB_ONLY =
+            Pattern.compile(".*(allowed in this context|not allowed while subscribed).*", Pattern.DOTALL);
+
+    private FirstContact() {}
+
+    /**
+     * Blocks until it works.
+     *
+     * @param connect may block; completes once it works
+     * @param discard ends one that came too late
+     * @throws LockException what the last try, or one that was refused, failed with
+     */
+    public static <T> T await(
+            Supplier<? extends CompletionStage<T>> connect,
+            Consumer<T> discard,
+            String endpoints,
+            BackendContext context) {
+        long until = context.clock().nanoTime() + context.connectTimeout().toNanos();
+        while (true) {
+            try {
+                return once(connect, discard, endpoints, context, until);
+            } catch (BackendUnavailableException e) {
+                if (until - context.clock().nanoTime() <= PAUSE_NANOS
+                        || Thread.currentThread().isInterrupted()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
+    private static <T> T once(
+            Supplier<? extends CompletionStage<T>> connect,
+            Consumer<T> discard,
+            String endpoints,
+            BackendContext context,
+            long until) {
+        CompletableFuture<T> contact = new CompletableFuture<>();
+        CompletableFuture.supplyAsync(connect, context.blocking())
+                .thenCompose(Function.identity())
+                .whenComplete((opened, failure) -> {
+                    if (failure != null) {
+                        contact.completeExceptionally(failure);
+                    } else if (!contact.complete(opened)) {
+                        discard.accept(opened); // nobody waits for it any more
+                    }
+                });
+        try {
+            return contact.get(until - context.clock().nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            contact.completeExceptionally(e);
+            throw new BackendUnavailableException(
+                    "no answer from " + endpoints + " in "
+                            + context.connectTimeout().toMillis() + " ms",
+                    e);
+        } catch (ExecutionException e) {
+            throw explained(e, endpoints);
+        } catch (InterruptedException e) {
+            contact.completeExceptionally(e);
+            Thread.currentThread().interrupt();
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints, e);
+        }
+    }
+
+    /** Why a server could not be opened, in words that help. */
+    public static LockException explained(Throwable failure, String endpoints) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String message = cause.getMessage();
+            boolean oldServer = message != null && message.contains("unknown command") && message.contains("HELLO");
+            if (oldServer || (message != null && PUBSUB_ONLY.matcher(message).matches())) {
+                return new LockConfigurationException(
+                        endpoints
+                                + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
+            }
+        }
+        return RedisFailure.of(failure, "connect", endpoints);
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+/** What happens on a node's connection. Told on its I/O thread, or the one that started it: it must not block. */
+public interface NodeListener {
+    /** What was published for this client. */
+    void message(RedisNode from, String text);
+
+    /** A connection stands and listens: the first, or another after one was lost; or it must listen anew. */
+    void listening(RedisNode node);
+
+    /** It can be used from now on. Once for a node; {@link #listening} came before. */
+    default void opened(RedisNode node) {}
+
+    /**
+     * It was lost, could not serve a request, or could not be opened: then it is not {@linkplain RedisNode#isUsable()
+     * usable}, and will not be.
+     */
+    default void trouble(RedisNode node, Throwable cause) {}
+}

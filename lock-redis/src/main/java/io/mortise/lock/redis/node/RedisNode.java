@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.mortise.lock.spi.BackendContext;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One server as seen from here: one connection, on which answers and messages come in the server's order (RESP3). Lettuce
+ * makes it anew when it is lost, and listens again before anything else is sent. It is opened once; one that could not be
+ * opened stays so. Thread-safe.
+ */
+public final class RedisNode {
+    private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
+
+    private final Target target;
+    private final BackendContext context;
+    private final Duration requestTimeout;
+    private final NodeListener listener;
+    private final ServerTime time = new ServerTime();
+    private final Opening opening = new Opening();
+    private final Connection connection;
+    private final Subscriptions subscriptions;
+    private final Requests requests;
+    private final Replication replication;
+    private volatile Throwable unopened = new RedisException("not opened yet");
+    private volatile String channel = "";
+    private volatile boolean usable = true;
+    private volatile boolean sharded;
+    private volatile boolean closed;
+
+    /**
+     * Where a node is.
+     *
+     * @param id by which a cluster knows it, else empty
+     * @param endpoints for people, without secrets
+     * @param connect called once, by the start; a client with RESP3 that reconnects by itself
+     */
+    public record Target(
+            String id,
+            String endpoints,
+            Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect) {}
+
+    /**
+     * It is to be started; what is asked of it before waits for that.
+     *
+     * @param requestTimeout for each request (S15); to be opened takes the client's at most
+     * @param waitReplicas how many replicas must have what counts as written
+     */
+    public RedisNode(
+            Target target, BackendContext context, Duration requestTimeout, int waitReplicas, NodeListener listener) {
+        this.target = target;
+        this.context = context;
+        this.requestTimeout = requestTimeout;
+        this.listener = listener;
+        this.connection = new Connection(inCluster(), this::lost);
+        this.subscriptions = new Subscriptions(this, listener);
+        this.requests = new Requests(this, connection, context, listener);
+        this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
+    }
+
+    private boolean inCluster() {
+        return !target.id.isEmpty();
+    }
+
+    /** Listens to the channel, and learns what the server can do; fails within the client's request timeout. Once. */
+    public CompletionStage<?> start(String ownChannel) {
+        channel = ownChannel;
+        CompletionStage<Void> started = connecting().thenCompose(made -> {
+            if (!usable || closed) {
+                connection.discard(made);
+                return CompletableFuture.failedFuture(new RedisException("too late"));
+            }
+            connection.use(made, subscriptions);
+            return new Greeting(made.async(), ownChannel, endpoints(), context.clock()::nanoTime)
+                    .exchange(inCluster())
+                    .thenAccept(this::greeted);
+        });
+        return context.timed("connect to " + endpoints(), started).whenComplete((ok, failure) -> {
+            try {
+                if (failure == null) {
+                    listener.opened(this);
+                } else {
+                    unopened =
+                            failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure;
+                    usable = false;
+                    connection.leave(subscriptions);
+                    listener.trouble(this, unopened);
+                }
+            } finally {
+                opening.open(); // whatever went wrong: nobody may wait for it for good
+            }
+        });
+    }
+
+    private CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting() {
+        try {
+            return target.connect.get();
+        } catch (RuntimeException | Error e) { // no threads left, say: that passes, and who waits must hear of it
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private void greeted(Greeting.Said said) {
+        time.heard(said.sentNanos(), said.serverMicros());
+        sharded = said.sharded();
+    }
+
+    private void lost(RedisException cause) {
+        subscriptions.lost();
+        time.forget();
+        requests.lost(cause);
+        if (!closed) {
+            log.info("event=disconnected endpoints={}", endpoints());
+            listener.trouble(this, cause);
+        }
+    }
+
+    /** Its first message came: it stands again. */
+    void stands() {
+        if (connection.standsAgain()) {
+            log.info("event=reconnected endpoints={}", endpoints());
+        }
+    }
+
+    /** Something came over the connection. */
+    void heard() {
+        requests.heard();
+    }
+
+    /** Told once it is open, or why it never will be; on the thread that opens it, or at once. */
+    public void whenOpen(Consumer<@Nullable Throwable> told) {
+        opening.run(() -> told.accept(usable ? null : neverOpen()));
+    }
+
+    private NotOpen neverOpen() {
+        return new NotOpen(unopened);
+    }
+
+    /** Whether it was opened, or could not be: what is asked of it goes out at once, or fails at once. */
+    public boolean isOpen() {
+        return opening.isOpen();
+    }
+
+    /** Whether it could be opened, or may yet be. */
+    public boolean isUsable() {
+        return usable;
+    }
+
+    /** Whether its connection stands. */
+    public boolean isConnected() {
+        return connection.stands();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** By which a cluster knows it, else empty. */
+    public String id() {
+        return target.id;
+    }
+
+    /** Differs for each connection to any server. What was told in one epoch came over one connection. */
+    public int epoch() {
+        return connection.epoch();
+    }
+
+    /** Where people look for it, without secrets. */
+    public String endpoints() {
+        return target.endpoints;
+    }
+
+    /** For each request. */
+    public Duration requestTimeout() {
+        return requestTimeout;
+    }
+
+    /** What it listens to since its start. */
+    public String channel() {
+        return channel;
+    }
+
+    /** Whether it knows SPUBLISH, and lets us listen to it. */
+    public boolean sharded() {
+        return sharded;
+    }
+
+    /** It does not let us listen to channels of a slot: its own serves from now on. */
+    void refusedShards(Throwable why) {
+        if (sharded) {
+            sharded = false;
+            log.warn("event=shard-channels-refused endpoints={} cause=\"{}\"", endpoints(), why.getMessage());
+        }
+    }
+
+    /** Listens to a channel of a slot as well; what is sent after this is executed after it. */
+    public void listen(String shardChannel) {
+        StatefulRedisPubSubConnection<String, String> made = connection.ifMade();
+        if (made != null) {
+            subscriptions.listen(made, shardChannel);
+        }
+    }
+
+    /** Whether its replicas have what was written. */
+    public Replication replication() {
+        return replication;
+    }
+
+    /** This server's clock. */
+    public ServerTime time() {
+        return time;
+    }
+
+    /**
+     * The latest server time, in µs, at which a request that is sent then is still of use to who sent it: one request timeout
+     * later. A script that refuses what comes after it cannot be executed unseen for long (S8).
+     */
+    public long notAfter(long sentNanos) {
+        return time.atMost(sentNanos) + requestTimeout.toNanos() / 1_000;
+    }
+
+    /** Runs a script; the reply is told once, within one request timeout from when it is open. */
+    public void run(Script script, String[] keys, String[] args, Reply reply) {
+        opening.run(() -> {
+            if (usable) {
+                requests.send(script, keys, args, reply);
+            } else {
+                reply.failed(neverOpen(), true);
+            }
+        });
+    }
+
+    /**
+     * As {@link #run}, with a stage, which fails as {@link RedisFailure} says.
+     *
+     * @param what for the error's message
+     */
+    public CompletionStage<List<Object>> ask(String what, Script script, String[] keys, String... args) {
+        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+        run(script, keys, args, new Reply() {
+            @Override
+            public void answered(List<Object> values) {
+                answer.complete(values);
+            }
+
+            @Override
+            public void failed(Throwable cause, boolean notExecuted) {
+                answer.completeExceptionally(RedisFailure.of(cause, what, endpoints()));
+            }
+        });
+        return answer;
+    }
+
+    /** Another command, such as an operator's: within one request timeout, the time until it is open included. */
+    public <T> CompletionStage<T> ask(
+            String what, Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        opening.run(() -> {
+            if (usable) {
+                requests.send(command, answer);
+            } else {
+                answer.completeExceptionally(neverOpen());
+            }
+        });
+        return requests.timed(what + " at " + endpoints(), answer)
+                .exceptionallyCompose(
+                        failure -> CompletableFuture.failedFuture(RedisFailure.of(failure, what, endpoints())));
+    }
+
+    /** The client that it belongs to is about to end it: what fails from now on is no trouble. */
+    public void closing() {
+        closed = true;
+    }
+
+    /** Ends the connection; what is under way on it fails. */
+    public CompletableFuture<Void> close() {
+        closing();
+        return connection.close();
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import java.util.List;
+
+/** What becomes of one request: one of these is called, once. */
+public interface Reply {
+    /**
+     * On the connection's I/O thread: {@link RedisNode#epoch()} is that of the connection on which it came.
+     *
+     * @param answer numbers, as {@link Long}, and texts; one that stands alone is a list of one
+     */
+    void answered(List<Object> answer);
+
+    /**
+     * No answer, or an error for one.
+     *
+     * @param cause as Lettuce tells it, see {@link RedisFailure}
+     * @param notExecuted it certainly has not been executed, nor will it be
+     */
+    void failed(Throwable cause, boolean notExecuted);
+}

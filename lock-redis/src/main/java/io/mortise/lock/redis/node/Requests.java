@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What one connection is asked, each within its time, and when it is of no use any more. */
+final class Requests {
+    private static final Logger log = LoggerFactory.getLogger(Requests.class);
+
+    private final RedisNode node;
+    private final Connection connection;
+    private final BackendContext context;
+    private final LockClock clock;
+    private final Duration limit;
+    private final NodeListener listener;
+    private final Deadlines deadlines;
+    private volatile long heardNanos;
+
+    /** The listener is told of what fails. */
+    Requests(RedisNode node, Connection connection, BackendContext context, NodeListener listener) {
+        this.node = node;
+        this.connection = connection;
+        this.context = context;
+        this.clock = context.clock();
+        this.limit = node.requestTimeout();
+        this.listener = listener;
+        this.heardNanos = clock.nanoTime();
+        this.deadlines = new Deadlines(clock, limit, this::overdue);
+    }
+
+    /** Something came over the connection. */
+    void heard() {
+        heardNanos = clock.nanoTime();
+    }
+
+    /** The reply is told once, within one request timeout. */
+    void send(Script script, String[] keys, String[] args, Reply reply) {
+        send(Call.bySha1(script, keys, args, clock.nanoTime(), connection.epoch()), reply, script, keys, args);
+    }
+
+    private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {
+        call.whenComplete(
+                (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
+                    deadlines.ended();
+                    if (failure == null || failure instanceof RedisCommandExecutionException) {
+                        heard();
+                    }
+                    if (failure == null) {
+                        answered(reply, answer);
+                    } else if (failure instanceof RedisNoScriptException) {
+                        send(
+                                Call.byText(script, keys, args, call.sentNanos(), connection.epoch()),
+                                reply,
+                                script,
+                                keys,
+                                args);
+                    } else {
+                        dropReplica(failure);
+                        listener.trouble(node, failure);
+                        reply.failed(failure, wasNotExecuted(failure));
+                    }
+                });
+        deadlines.begin(call);
+        try {
+            connection.made().dispatch(call);
+        } catch (RuntimeException e) {
+            call.completeExceptionally(e);
+        }
+    }
+
+    /** Another command than a script. */
+    <T> void send(
+            Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command, CompletableFuture<T> answer) {
+        try {
+            command.apply(connection.made().async()).whenComplete((value, failure) -> {
+                if (failure == null) {
+                    heard();
+                    answer.complete(value);
+                } else {
+                    answer.completeExceptionally(failure);
+                }
+            });
+        } catch (RuntimeException e) {
+            answer.completeExceptionally(e);
+        }
+    }
+
+    /** The context's deadline is the client's, and comes with the client's end; ours may be shorter. */
+    <T> CompletionStage<T> timed(String what, CompletableFuture<T> answer) {
+        if (limit.compareTo(context.requestTimeout()) < 0) {
+            LockClock.Timer timer = clock.schedule(
+                    limit,
+                    () -> answer.completeExceptionally(
+                            new BackendUnavailableException(what + ": no answer in " + limit.toMillis() + " ms")));
+            answer.whenComplete((value, failure) -> timer.cancel());
+        }
+        return context.timed(what, answer);
+    }
+
+    /** Whatever is odd about an answer, its ticket hears of it: nobody may be left waiting. */
+    private static void answered(Reply reply, List<Object> answer) {
+        try {
+            reply.answered(answer);
+        } catch (RuntimeException e) {
+            reply.failed(
+                    new BackendRefusedException(
+                            "the server answered what its scripts do not: " + answer.size() + " values", e),
+                    false);
+        }
+    }
+
+    /** An error that the server answered, or a connection that took nothing. A text that Lettuce changes only costs time. */
+    private static boolean wasNotExecuted(Throwable failure) {
+        String message = failure.getMessage();
+        return failure instanceof RedisCommandExecutionException
+                || (failure instanceof RedisException
+                        && message != null
+                        && (message.contains("Commands are rejected")
+                                || message.contains("Commands are not accepted")
+                                || message.equals("Connection is closed")));
+    }
+
+    /**
+     * The connection was lost. A client whose options say so would send what was under way again, on the next connection, and
+     * the answer to a release would be that nothing is there: what is done is not sent.
+     */
+    void lost(Throwable cause) {
+        deadlines.endAll(cause);
+    }
+
+    private void overdue(Call call) {
+        boolean silent = heardNanos - call.sentNanos() < 0 && call.epoch() == connection.epoch();
+        call.completeExceptionally(new BackendUnavailableException(
+                "no answer from " + node.endpoints() + " in " + limit.toMillis() + " ms"));
+        if (silent && !node.isClosed()) {
+            // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
+            log.info("event=connection-silent endpoints={}", node.endpoints());
+            connection.drop();
+        }
+    }
+
+    /** It is a master no longer: the next connection leads to the one that is, if somebody knows. */
+    private void dropReplica(Throwable failure) {
+        if (failure instanceof RedisCommandExecutionException answer
+                && RedisFailure.code(String.valueOf(answer.getMessage())).equals("READONLY")
+                && !node.isClosed()) {
+            log.info("event=not-a-master endpoints={}", node.endpoints());
+            connection.drop();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class DeadlinesTest {
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private final ManualClock clock = new ManualClock();
+    private final CountingClock counting = new CountingClock(clock);
+    private final List<Call> overdue = new ArrayList<>();
+    private final Deadlines deadlines = new Deadlines(counting, LIMIT, call -> {
+        overdue.add(call);
+        call.completeExceptionally(new IllegalStateException("overdue"));
+    });
+
+    private Call begin() {
+        Call call = Call.bySha1(new Script("return 1"), new String[0], new String[0], clock.nanoTime(), 0);
+        call.whenComplete((answer, failure) -> deadlines.ended());
+        deadlines.begin(call);
+        return call;
+    }
+
+    @Test
+    void S15_eachEndsAtItsOwnTime() {
+        Call first = begin();
+        clock.advance(Duration.ofSeconds(2));
+        Call second = begin();
+        clock.advance(Duration.ofMillis(2_999));
+        assertThat(overdue).isEmpty();
+        clock.advance(Duration.ofMillis(1));
+        assertThat(overdue).containsExactly(first);
+        clock.advance(Duration.ofMillis(1_999));
+        assertThat(overdue).containsExactly(first);
+        clock.advance(Duration.ofMillis(1));
+        assertThat(overdue).containsExactly(first, second);
+    }
+
+    @Test
+    void oneThatWasAnsweredIsLeftAlone() {
+        Call first = begin();
+        Call second = begin();
+        first.complete();
+        clock.advance(LIMIT);
+        assertThat(overdue).containsExactly(second);
+        Call third = begin();
+        clock.advance(LIMIT);
+        assertThat(overdue).containsExactly(second, third);
+    }
+
+    @Test
+    void oneTimerServesAll() {
+        for (int i = 0; i < 1_000; i++) {
+            begin().complete();
+        }
+        assertThat(counting.timers).isEqualTo(1);
+        clock.advance(LIMIT);
+        assertThat(overdue).isEmpty();
+        assertThat(counting.timers).isEqualTo(1);
+    }
+
+    @Test
+    void S15_whatBeginsAfterTheConnectionWasLostIsNotEndedWithIt() {
+        Call lost = begin();
+        List<Call> next = new ArrayList<>();
+        lost.whenComplete((answer, failure) -> next.add(begin()));
+        deadlines.endAll(new IllegalStateException("lost"));
+        assertThat(lost.isCompletedExceptionally()).isTrue();
+        assertThat(next).hasSize(1).noneMatch(Call::isDone);
+        clock.advance(LIMIT);
+        assertThat(overdue).isEqualTo(next);
+    }
+
+    private static final class CountingClock implements LockClock {
+        private final LockClock clock;
+        private int timers;
+
+        CountingClock(LockClock clock) {
+            this.clock = clock;
+        }
+
+        @Override
+        public long nanoTime() {
+            return clock.nanoTime();
+        }
+
+        @Override
+        public Timer schedule(Duration delay, Runnable task) {
+            timers++;
+            return clock.schedule(delay, task);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+
+/** A server, a client that lends its context, and what a listener was told. Without locks. */
+final class NodeBench implements AutoCloseable {
+    static final Duration SOON = Duration.ofSeconds(20);
+    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+
+    final RedisTestServer server = RedisTestServer.start();
+    final BackendContext context;
+    final Told told = new Told();
+    private final LockClient client;
+    private final OwnClient<RedisClient> lettuce;
+
+    NodeBench() {
+        this(open -> LockClients.over(open, PATIENT));
+    }
+
+    /** Whose timers the test cranks. */
+    NodeBench(LockClock clock) {
+        this(open -> LockClients.over(open, PATIENT, clock));
+    }
+
+    private NodeBench(Function<Function<BackendContext, LockBackend>, LockClient> opening) {
+        AtomicReference<BackendContext> lent = new AtomicReference<>();
+        client = opening.apply(context -> {
+            lent.set(context);
+            return new NoLocks();
+        });
+        context = Objects.requireNonNull(lent.get());
+        lettuce = OwnClient.toServers(Optional.empty(), context);
+    }
+
+    StatefulRedisPubSubConnection<String, String> connect() {
+        RedisURI uri = OwnClient.uri(RedisURI.create(server.url()), context);
+        return lettuce.client().connectPubSub(StringCodec.UTF8, uri);
+    }
+
+    RedisNode.Target target() {
+        return new RedisNode.Target("", server.url(), () -> CompletableFuture.completedFuture(connect()));
+    }
+
+    /** An open one. */
+    RedisNode node(Duration requestTimeout) {
+        RedisNode node = new RedisNode(target(), context, requestTimeout, 0, told);
+        node.start("c").toCompletableFuture().join();
+        return node;
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        lettuce.shutdown(Duration.ofSeconds(1)).join();
+        server.close();
+    }
+
+    /** In the order in which it was told. */
+    static final class Told implements NodeListener {
+        final List<RedisNode> listening = Collections.synchronizedList(new ArrayList<>());
+        final List<RedisNode> opened = Collections.synchronizedList(new ArrayList<>());
+        final List<Throwable> troubles = Collections.synchronizedList(new ArrayList<>());
+
+        @Override
+        public void message(RedisNode from, String text) {}
+
+        @Override
+        public void listening(RedisNode node) {
+            listening.add(node);
+        }
+
+        @Override
+        public void opened(RedisNode node) {
+            opened.add(node);
+        }
+
+        @Override
+        public void trouble(RedisNode node, Throwable cause) {
+            troubles.add(cause);
+        }
+    }
+
+    private static final class NoLocks implements LockBackend {
+        @Override
+        public String endpoints() {
+            return "none";
+        }
+
+        @Override
+        public Set<Capability> capabilities() {
+            return Set.of();
+        }
+
+        @Override
+        public Duration leaseDuration(Optional<Duration> asked) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean queuesWaiters() {
+            return true;
+        }
+
+        @Override
+        public Ticket enqueue(LockRequest request, Waiter waiter) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void renew(List<Liveness> due) {}
+
+        @Override
+        public void close() {}
+    }
+}
