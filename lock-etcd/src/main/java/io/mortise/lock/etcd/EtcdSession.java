@@ -10,6 +10,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.CurrentSession;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.ReadyLine;
 import java.time.Duration;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * and one key that stands for the session itself. The version of that key is the session's epoch: an acquire is executed only
  * in the epoch in which it was sent, so that a withdrawal which begins a new one defeats what is still on its way (S8).
  */
-final class EtcdSession {
+final class EtcdSession implements CurrentSession.Session {
     private static final Logger log = LoggerFactory.getLogger(EtcdSession.class);
 
     /** Why it is over, if the store says no more. */
@@ -41,12 +42,15 @@ final class EtcdSession {
     private final AtomicLong epoch = new AtomicLong();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final Duration lease;
     private final SessionRenewal renewal;
     private final SessionWatch watch;
     private volatile long leaseId;
     private volatile boolean over;
 
-    EtcdSession(EtcdCalls calls, EtcdKeys keys, BackendContext context) {
+    /** @param lease to ask for */
+    EtcdSession(EtcdCalls calls, EtcdKeys keys, BackendContext context, Duration lease) {
+        this.lease = lease;
         this.calls = calls;
         this.keys = keys;
         this.context = context;
@@ -55,7 +59,8 @@ final class EtcdSession {
     }
 
     /** Begins to open it; {@link #ready} tells how it went. Once. */
-    void begin(Duration lease) {
+    @Override
+    public void begin() {
         long sent = context.clock().nanoTime();
         calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((liveness, failure) -> {
             if (failure == null) {
@@ -133,7 +138,8 @@ final class EtcdSession {
         watch.stood(revision);
     }
 
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return over;
     }
 
@@ -182,7 +188,8 @@ final class EtcdSession {
         over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
     }
 
-    void over(LossReason reason) {
+    @Override
+    public void over(LossReason reason) {
         over(reason, unavailable(reason.detail()));
     }
 
@@ -229,7 +236,8 @@ final class EtcdSession {
     }
 
     /** Completes when the store has been told of its end, or could not be told. */
-    CompletableFuture<Void> closed() {
+    @Override
+    public CompletableFuture<Void> closed() {
         return closed;
     }
 
