@@ -332,6 +332,11 @@ final class Acquisition {
         return over;
     }
 
+    /** Whether a grant at that place would still be of use. */
+    synchronized boolean wants(Place asked) {
+        return !over && place == asked;
+    }
+
     private synchronized String attemptId() {
         return place == null ? "none" : place.attemptId();
     }

@@ -53,6 +53,11 @@ final class Place implements Waiter {
         }
     }
 
+    @Override
+    public boolean isWanted() {
+        return owner.wants(this);
+    }
+
     /** From now on a loss is the lease's; one that came before it was collected is passed on at once. */
     void attach(HeldLease granted) {
         LossReason before;

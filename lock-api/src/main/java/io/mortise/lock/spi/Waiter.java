@@ -10,4 +10,13 @@ public interface Waiter {
 
     /** This grant alone is gone; may come before its Granted is collected. */
     void lost(LossReason reason);
+
+    /**
+     * A hint: false once nobody waits for the ticket's grant any more. May change at any moment from true to false, and never
+     * back, so a backend may save the work of asking for such a grant. The ticket is withdrawn in any case, though not before
+     * its last attempt has been answered. Default: true.
+     */
+    default boolean isWanted() {
+        return true;
+    }
 }

@@ -89,6 +89,27 @@ class OddBackendTest {
         assertThat(wait.join().isHeld()).isTrue();
     }
 
+    /** Also with an attempt under way, whose answer the withdrawal must wait for. */
+    @Test
+    void S10_aTicketOfAWaiterThatGaveUpIsNotWanted() {
+        CompletableFuture<Attempt> underWay = new CompletableFuture<>();
+        attempt = () -> underWay;
+        CoreClient client = open();
+        CompletableFuture<Lease> wait = client.named("x").acquireAsync();
+        assertThat(waiters.get(0).isWanted()).isTrue();
+        wait.cancel(true);
+        assertThat(waiters.get(0).isWanted()).isFalse();
+        assertThat(ends).isZero();
+        underWay.complete(new Attempt.Waiting(Duration.ofSeconds(5)));
+        assertThat(ends).isEqualTo(1);
+        attempt = OddBackendTest::busy;
+        CompletableFuture<Optional<Lease>> bounded = client.named("x").tryAcquireAsync(Duration.ofSeconds(3));
+        assertThat(waiters.get(1).isWanted()).isTrue();
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(bounded).isCompletedWithValue(Optional.empty());
+        assertThat(waiters.get(1).isWanted()).isFalse();
+    }
+
     @Test
     void S08_theNextInLineThatFailsOrphansNoGrant() {
         attempt = OddBackendTest::busy;

@@ -20,8 +20,14 @@ final class AcquireOrder {
         /** It may send now. {@link #answered}, {@link #open} or {@link #leave} follows. */
         void mayGo();
 
-        /** By the answer to another's acquire the lock is somebody else's; its own turn is yet to come. */
+        /** By the answer to another's acquire the lock is somebody else's; its own turn comes, if it is wanted. */
         void behind();
+
+        /** The store does not answer, and it is not wanted: it gets no turn. */
+        void unsent();
+
+        /** False: nobody waits for it any more, and never will. */
+        boolean isWanted();
     }
 
     private static final Logger log = LoggerFactory.getLogger(AcquireOrder.class);
@@ -58,25 +64,24 @@ final class AcquireOrder {
     /**
      * What it sent was answered.
      *
-     * @param taken somebody else has the lock, who is not about to leave: the others are told
+     * @param taken somebody else has the lock, who is not about to leave: the others are told, before the next one's turn, since
+     *     its answer may come too late for it
      */
     void answered(Sender sender, boolean taken) {
-        Sender next = null;
-        List<Sender> behind;
+        Sender next;
+        List<Sender> behind = List.of();
         synchronized (this) {
             orderly = true;
             line.remove(sender); // its turn came while it asked again by itself
             asking.remove(sender);
-            if (going == sender) {
-                next = next();
+            if (taken) {
+                behind = List.copyOf(asking);
+                asking.clear();
             }
-            behind = taken ? List.copyOf(asking) : List.of();
-            asking.removeAll(behind);
-        }
-        if (next != null) {
-            tell(next::mayGo);
+            next = after(sender);
         }
         behind.forEach(one -> tell(one::behind));
+        turn(next);
     }
 
     /** The store did not answer: nobody waits for anybody, until it does. */
@@ -89,26 +94,26 @@ final class AcquireOrder {
             line.clear();
             asking.clear();
         }
-        all.forEach(one -> tell(one::mayGo));
+        all.forEach(one -> tell(one.isWanted() ? one::mayGo : one::unsent));
     }
 
     /** It has nothing to send any more, and nothing under way. Idempotent. */
     void leave(Sender sender) {
-        Sender next = null;
+        Sender next;
         synchronized (this) {
             line.remove(sender);
             asking.remove(sender);
-            if (going == sender) {
-                next = next();
-            }
+            next = after(sender);
         }
-        if (next != null) {
-            tell(next::mayGo);
-        }
+        turn(next);
     }
 
+    /** Who goes when this one has gone; null if nobody does, or it is another's turn. */
     @GuardedBy("this")
-    private @Nullable Sender next() {
+    private @Nullable Sender after(Sender gone) {
+        if (going != gone) {
+            return null;
+        }
         Sender next = line.isEmpty() ? null : line.iterator().next();
         if (next != null) {
             line.remove(next);
@@ -116,6 +121,21 @@ final class AcquireOrder {
         }
         going = next;
         return next;
+    }
+
+    /** Who is not wanted any more would put a key only to delete it: a round trip for all behind. */
+    private void turn(@Nullable Sender first) {
+        Sender next = first;
+        while (next != null && !next.isWanted()) {
+            Sender passed = next;
+            synchronized (this) {
+                next = after(passed);
+            }
+            tell(passed::behind);
+        }
+        if (next != null) {
+            tell(next::mayGo);
+        }
     }
 
     /** One that fails must not keep it from the others. */

@@ -3,6 +3,7 @@ package io.mortise.lock.etcd;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KV;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
@@ -22,7 +23,13 @@ import org.slf4j.LoggerFactory;
  * live on in the store and go on with it.
  *
  * <p>A client is made and first used on a thread of the core's: jetcd binds its answers to the Vert.x context of the thread that
- * uses it first, and looks up the servers' names there.
+ * uses it first, and looks up the servers' names there. With credentials it has its first token before anybody else may use
+ * it: jetcd fetches that on the thread of whichever request finds none, and Vert.x hands it to that thread's context, which may be
+ * waiting for us.
+ *
+ * <p>Later look-ups of names are gRPC's own: jetcd's resolver holds up the thread on which gRPC noticed that a connection broke
+ * until the system has answered, and with it answers and deadlines that this thread keeps. Waits, leases and renewals end by
+ * the core's timer.
  */
 final class Connection {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -70,8 +77,8 @@ final class Connection {
         try {
             opening.get(limit.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new BackendUnavailableException(
-                    "the names of " + endpoints() + " were not found in " + limit.toMillis() + " ms", e);
+            String missing = options.credentials().isPresent() ? "no answer from " : "no address found for ";
+            throw new BackendUnavailableException(missing + endpoints() + " in " + limit.toMillis() + " ms", e);
         } catch (ExecutionException e) {
             throw EtcdFailure.of(e, "connect", endpoints());
         } catch (InterruptedException e) {
@@ -87,10 +94,12 @@ final class Connection {
             made.getLeaseClient();
             made.getWatchClient();
             made.getMaintenanceClient();
-            if (owned) { // nobody waits for the answer; the names are known when this returns
-                made.getKVClient().get(EtcdKeys.bytes(options.namespace() + "%"), GetOption.DEFAULT);
-            } else {
-                made.getKVClient();
+            KV kv = made.getKVClient();
+            if (owned) { // the names are known when this returns
+                CompletableFuture<?> first = kv.get(EtcdKeys.bytes(options.namespace() + "%"), GetOption.DEFAULT);
+                if (options.credentials().isPresent()) {
+                    awaitToken(first);
+                }
             }
             return made;
         } catch (RuntimeException | Error e) {
@@ -98,6 +107,17 @@ final class Connection {
                 made.close();
             }
             throw e;
+        }
+    }
+
+    /** Whatever is wrong, the first request of a session says it better. */
+    private void awaitToken(CompletableFuture<?> first) {
+        try {
+            first.get(context.requestTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug("event=first-request-failed endpoints={}", endpoints(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

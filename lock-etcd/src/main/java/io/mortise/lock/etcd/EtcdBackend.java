@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.etcd.jetcd.op.Op;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
-import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LockAdmin;
-import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.CurrentSession;
+import io.mortise.lock.spi.Ending;
 import io.mortise.lock.spi.LateArming;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
@@ -26,21 +24,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** One session at a time, made anew for the next acquire when the last one is over. */
 final class EtcdBackend implements LockBackend {
-    private static final Logger log = LoggerFactory.getLogger(EtcdBackend.class);
 
     /** Twice this, and two round trips, are well below the 200 ms within which a deletion is told (S7). */
     private static final Duration ARM_AFTER = Duration.ofMillis(50);
 
     private static final Duration CONNECT_RETRY = Duration.ofMillis(100);
-
-    /** The core has waited for a whole request timeout already if the server is silent. */
-    private static final Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
 
     private final EtcdOptions options;
     private final BackendContext context;
@@ -49,11 +40,7 @@ final class EtcdBackend implements LockBackend {
     private final EtcdCalls calls;
     private final LateArming late;
 
-    @GuardedBy("this")
-    private @Nullable EtcdSession session;
-
-    @GuardedBy("this")
-    private boolean closed;
+    private final CurrentSession<EtcdSession> sessions;
 
     /** As granted to the last session: what is known while the next one is opened. */
     private volatile Duration leaseDuration;
@@ -65,6 +52,7 @@ final class EtcdBackend implements LockBackend {
         this.connection = new Connection(options, context);
         this.calls = new EtcdCalls(connection, context);
         this.late = new LateArming(context.clock(), ARM_AFTER);
+        this.sessions = new CurrentSession<>(() -> new EtcdSession(calls, keys, context, options.leaseDuration()));
         this.leaseDuration = options.leaseDuration();
     }
 
@@ -74,7 +62,7 @@ final class EtcdBackend implements LockBackend {
             backend.connection.open();
             backend.firstContact();
         } catch (RuntimeException | Error e) {
-            backend.endSession();
+            backend.sessions.end();
             backend.connection.close();
             throw e;
         }
@@ -119,23 +107,7 @@ final class EtcdBackend implements LockBackend {
 
     /** The session for new tickets; does not wait until it is open. */
     EtcdSession session() {
-        EtcdSession started = null;
-        EtcdSession current;
-        synchronized (this) {
-            if (closed) {
-                throw new ClientClosedException("the client is closed");
-            }
-            current = session;
-            if (current == null || current.isOver()) {
-                started = new EtcdSession(calls, keys, context);
-                current = started;
-                session = current;
-            }
-        }
-        if (started != null) {
-            started.begin(options.leaseDuration());
-        }
-        return current;
+        return sessions.get();
     }
 
     EtcdCalls calls() {
@@ -156,11 +128,6 @@ final class EtcdBackend implements LockBackend {
 
     LockClock clock() {
         return context.clock();
-    }
-
-    /** Begins a new epoch of the session, where it is part of a transaction. */
-    Op sessionValue(EtcdSession of) {
-        return Requests.sessionKey(of.sessionKey(), of.lease(), context.clientId());
     }
 
     void settle(String what, Supplier<? extends CompletionStage<?>> cleanup) {
@@ -185,13 +152,7 @@ final class EtcdBackend implements LockBackend {
 
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
-        EtcdSession current;
-        synchronized (this) {
-            current = session;
-        }
-        if (current != null) {
-            current.liveness().ifPresent(liveness -> leaseDuration = liveness.lease());
-        }
+        sessions.last().flatMap(EtcdSession::liveness).ifPresent(liveness -> leaseDuration = liveness.lease());
         return leaseDuration;
     }
 
@@ -218,37 +179,16 @@ final class EtcdBackend implements LockBackend {
         return Optional.of(new EtcdAdmin(calls, keys));
     }
 
-    /** Returns at once; empty if there is nothing to wait for. */
-    private Optional<EtcdSession> endSession() {
-        Optional<EtcdSession> last;
-        synchronized (this) {
-            last = closed ? Optional.empty() : Optional.ofNullable(session);
-            closed = true;
-        }
-        last.ifPresent(ended -> ended.over(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed")));
-        return last;
-    }
-
     @Override
     public void close() {
         try {
-            endSession().ifPresent(this::awaitEnd);
+            sessions.end()
+                    .ifPresent(last -> Ending.await(
+                            last.closed(),
+                            context.requestTimeout(),
+                            "endpoints=" + endpoints() + " bound=" + leaseDuration));
         } finally {
             connection.close();
-        }
-    }
-
-    private void awaitEnd(EtcdSession last) {
-        Duration limit = context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
-        try {
-            last.closed().get(limit.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            log.warn(
-                    "event=close-unanswered bound={} cause=\"{}\"",
-                    leaseDuration,
-                    EtcdFailure.of(e, "close", endpoints()).getMessage());
         }
     }
 }

@@ -3,18 +3,14 @@ package io.mortise.lock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
-import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.GetOption;
-import io.etcd.jetcd.options.WatchOption;
-import io.etcd.jetcd.watch.WatchEvent;
-import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.CurrentSession;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.ReadyLine;
 import java.time.Duration;
@@ -24,8 +20,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,10 +28,11 @@ import org.slf4j.LoggerFactory;
  * and one key that stands for the session itself. The version of that key is the session's epoch: an acquire is executed only
  * in the epoch in which it was sent, so that a withdrawal which begins a new one defeats what is still on its way (S8).
  */
-final class EtcdSession {
+final class EtcdSession implements CurrentSession.Session {
     private static final Logger log = LoggerFactory.getLogger(EtcdSession.class);
-    private static final Duration WATCH_RETRY = Duration.ofMillis(500);
-    private static final int PROOFS = 3;
+
+    /** Why it is over, if the store says no more. */
+    static final String KEY_GONE = "its key was deleted, or its lease revoked";
 
     private final EtcdCalls calls;
     private final EtcdKeys keys;
@@ -47,20 +42,25 @@ final class EtcdSession {
     private final AtomicLong epoch = new AtomicLong();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final AtomicReference<@Nullable CompletableFuture<Boolean>> looking = new AtomicReference<>();
+    private final Duration lease;
+    private final SessionRenewal renewal;
+    private final SessionWatch watch;
     private volatile long leaseId;
     private volatile boolean over;
-    private volatile @Nullable KeyWatch watch;
-    private volatile long watchedTo; // the revision up to which the session's key is known to stand
 
-    EtcdSession(EtcdCalls calls, EtcdKeys keys, BackendContext context) {
+    /** @param lease to ask for */
+    EtcdSession(EtcdCalls calls, EtcdKeys keys, BackendContext context, Duration lease) {
+        this.lease = lease;
         this.calls = calls;
         this.keys = keys;
         this.context = context;
+        this.renewal = new SessionRenewal(this, calls, context.clock());
+        this.watch = new SessionWatch(this, calls, context.clock());
     }
 
     /** Begins to open it; {@link #ready} tells how it went. Once. */
-    void begin(Duration lease) {
+    @Override
+    public void begin() {
         long sent = context.clock().nanoTime();
         calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((liveness, failure) -> {
             if (failure == null) {
@@ -81,14 +81,12 @@ final class EtcdSession {
         if (over) {
             revoke();
         }
-        return calls.txn("opening a session", Requests.absent(sessionKey()), new Op[] {
-                    Requests.sessionKey(sessionKey(), leaseId, context.clientId())
-                })
+        return calls.txn("opening a session", new Cmp[] {Requests.isAbsent(sessionKey())}, new Op[] {putKey()})
                 .thenApply(put -> {
                     if (!put.isSucceeded()) {
                         throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
                     }
-                    watchedTo = put.getHeader().getRevision();
+                    watch.stood(put.getHeader().getRevision());
                     epoch.set(1);
                     return new EtcdLiveness(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
                 });
@@ -102,39 +100,7 @@ final class EtcdSession {
                 calls.endpoints());
         if (ready.complete(liveness)) {
             context.keep(liveness);
-            openWatch();
-        }
-    }
-
-    /** An end by anybody else is told at once. It may start in the past: being late by a tenth of a second does not matter. */
-    private void openWatch() {
-        if (over) {
-            return;
-        }
-        WatchOption.Builder deletions =
-                WatchOption.builder().withRevision(watchedTo + 1).withNoPut(true);
-        watch = KeyWatch.open(calls, sessionKey(), deletions, new KeyWatch.Listener() {
-            @Override
-            public void created() {}
-
-            @Override
-            public void changed(WatchResponse events) {
-                for (WatchEvent event : events.getEvents()) {
-                    if (event.getEventType() == WatchEvent.EventType.DELETE) {
-                        end("its key was deleted, or its lease revoked");
-                    }
-                }
-            }
-
-            @Override
-            public void ended(Throwable cause) {
-                log.info("event=session-watch-ended lease={} cause=\"{}\"", leaseId(), cause.toString());
-                context.clock().schedule(WATCH_RETRY, EtcdSession.this::openWatch);
-            }
-        });
-        KeyWatch opened = watch;
-        if (over && opened != null) {
-            opened.close();
+            watch.open();
         }
     }
 
@@ -142,11 +108,17 @@ final class EtcdSession {
         return keys.session(leaseId);
     }
 
+    /** Begins the session, or a new epoch of it, where it is part of a transaction. */
+    Op putKey() {
+        return Requests.put(sessionKey(), EtcdKeys.bytes("client=" + context.clientId()), leaseId);
+    }
+
     long lease() {
         return leaseId;
     }
 
-    private String leaseId() {
+    /** As etcd's own tools print it. */
+    String leaseId() {
         return Long.toHexString(leaseId);
     }
 
@@ -160,7 +132,14 @@ final class EtcdSession {
         epoch.accumulateAndGet(seen, Math::max);
     }
 
-    boolean isOver() {
+    /** Its key was there, at that revision of the store. */
+    void stood(KeyValue key, long revision) {
+        sawEpoch(key.getVersion());
+        watch.stood(revision);
+    }
+
+    @Override
+    public boolean isOver() {
         return over;
     }
 
@@ -194,89 +173,14 @@ final class EtcdSession {
         lines.computeIfPresent(idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
     }
 
-    /**
-     * A keepalive, and after its answer one linearizable read. A leader that was frozen and has been replaced answers
-     * keepalives by itself: only if the read finds the session's key, in the same term, was it still the leader then.
-     */
+    /** Begins to ask for more time; what comes of it is told to the liveness. */
     void renew(EtcdLiveness liveness) {
-        prove(liveness, PROOFS);
+        renewal.renew(liveness);
     }
 
-    private void prove(EtcdLiveness liveness, int tries) {
-        if (over) {
-            return;
-        }
-        long sent = context.clock().nanoTime();
-        calls.keepAlive(leaseId)
-                .thenCompose(
-                        kept -> calls.proof(sessionKey()).thenAccept(read -> proved(liveness, sent, kept, read, tries)))
-                .whenComplete((done, failure) -> {
-                    if (failure == null) {
-                        return;
-                    }
-                    if (EtcdFailure.isLeaseGone(failure)) {
-                        // A leader that was replaced may say so by itself: what the majority knows decides.
-                        look().whenComplete((there, unknown) ->
-                                liveness.unknown(unknown(unknown != null ? unknown : failure)));
-                    } else {
-                        liveness.unknown(unknown(failure));
-                    }
-                });
-    }
-
-    private LockException unknown(Throwable failure) {
-        return EtcdFailure.of(failure, "renewal", calls.endpoints());
-    }
-
-    private void proved(EtcdLiveness liveness, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
-        SessionProof proof = SessionProof.of(
-                leaseId, kept.getHeader().getRaftTerm(), read.getHeader().getRaftTerm(), read.getKvs());
-        switch (proof) {
-            case STANDS -> {
-                sawEpoch(read.getKvs().get(0).getVersion());
-                watchedTo = read.getHeader().getRevision();
-                liveness.renewed(sent, Duration.ofSeconds(kept.getTTL()));
-            }
-            case GONE -> end("its key was deleted");
-            case UNPROVED -> {
-                if (tries > 1) {
-                    prove(liveness, tries - 1);
-                } else {
-                    liveness.unknown(new BackendUnavailableException(
-                            "renewal: the leader at " + calls.endpoints() + " changed meanwhile"));
-                }
-            }
-        }
-    }
-
-    /** Whether it stood after all that the watches have told; ends it if not. One look for all who ask at a time. */
+    /** Whether it stands after all that the watches have told until now; ends it if not. */
     CompletionStage<Boolean> stands() {
-        CompletableFuture<Boolean> mine = new CompletableFuture<>();
-        CompletableFuture<Boolean> underWay = looking.compareAndExchange(null, mine);
-        if (underWay != null) {
-            return underWay;
-        }
-        look().whenComplete((there, failure) -> {
-            looking.set(null);
-            if (failure == null) {
-                mine.complete(there);
-            } else {
-                mine.completeExceptionally(failure);
-            }
-        });
-        return mine;
-    }
-
-    private CompletionStage<Boolean> look() {
-        return calls.get("a look at the session", sessionKey(), GetOption.DEFAULT)
-                .thenApply(read -> {
-                    boolean there =
-                            read.getKvs().stream().map(KeyValue::getLease).anyMatch(lease -> lease == leaseId);
-                    if (!there) {
-                        end("its key was deleted, or its lease revoked");
-                    }
-                    return there;
-                });
+        return renewal.stands();
     }
 
     /** The store or an answer said that it is no more. */
@@ -284,7 +188,8 @@ final class EtcdSession {
         over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
     }
 
-    void over(LossReason reason) {
+    @Override
+    public void over(LossReason reason) {
         over(reason, unavailable(reason.detail()));
     }
 
@@ -299,10 +204,7 @@ final class EtcdSession {
         log.info("event=session-over lease={} reason=\"{}\"", leaseId(), reason);
         liveness().ifPresent(liveness -> liveness.lost(reason));
         ready.fail(EtcdFailure.of(failure, "opening a session", calls.endpoints()));
-        KeyWatch watching = watch;
-        if (watching != null) {
-            watching.close();
-        }
+        watch.close();
         lines.values().forEach(LockLine::end);
         if (leaseId == 0) {
             closed.complete(null);
@@ -334,7 +236,8 @@ final class EtcdSession {
     }
 
     /** Completes when the store has been told of its end, or could not be told. */
-    CompletableFuture<Void> closed() {
+    @Override
+    public CompletableFuture<Void> closed() {
         return closed;
     }
 

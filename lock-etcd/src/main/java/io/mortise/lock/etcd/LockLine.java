@@ -5,7 +5,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -36,8 +35,7 @@ final class LockLine implements LineWatch.Listener {
     private final EtcdCalls calls;
     private final LockClock clock;
     private final String contenders;
-    private final Op head;
-    private final Op count;
+    private final ByteSequence range;
     private final Consumer<LockLine> whenIdle;
     private final AcquireOrder order = new AcquireOrder();
 
@@ -70,10 +68,7 @@ final class LockLine implements LineWatch.Listener {
         this.calls = calls;
         this.clock = clock;
         this.contenders = contenders;
-        ByteSequence range = EtcdKeys.bytes(contenders);
-        ByteSequence rangeEnd = OptionsUtil.prefixEndOf(range);
-        this.head = Requests.head(range, rangeEnd);
-        this.count = Requests.count(range, rangeEnd);
+        this.range = EtcdKeys.bytes(contenders);
         this.whenIdle = whenIdle;
     }
 
@@ -84,12 +79,12 @@ final class LockLine implements LineWatch.Listener {
 
     /** Asks for the contender that came first: the holder. */
     Op head() {
-        return head;
+        return Requests.head(range);
     }
 
     /** Asks how many contenders there are. */
     Op count() {
-        return count;
+        return Requests.count(range);
     }
 
     /** In which acquires go. */
@@ -115,9 +110,14 @@ final class LockLine implements LineWatch.Listener {
         leaving++;
     }
 
-    /** Whether that is more than one's own key and those that are being taken away. */
-    synchronized boolean isTaken(long found) {
-        return found - 1 - leaving > 0;
+    /**
+     * Whether others stand in line who stay.
+     *
+     * @param found as many were seen, with oneself
+     * @param ownLeaves one's own key is among those that are being taken away
+     */
+    synchronized boolean isTaken(long found, boolean ownLeaves) {
+        return found - (ownLeaves ? 0 : 1) - leaving > 0;
     }
 
     /**

@@ -41,7 +41,7 @@ final class Removal {
                 new Cmp[] {Requests.hasValue(at.key(), record)}, new Op[] {Requests.delete(at.key())}, new Op[] {});
         Op[] then = epoch < at.on().epoch()
                 ? new Op[] {undo, Requests.getWithoutValue(session)}
-                : new Op[] {undo, backend.sessionValue(at.on()), Requests.getWithoutValue(session)};
+                : new Op[] {undo, at.on().putKey(), Requests.getWithoutValue(session)};
         return backend.calls()
                 .txn("withdrawal from lock \"" + lock + "\"", new Cmp[] {Requests.isThere(session)}, then)
                 .thenCompose(answer -> {

@@ -7,6 +7,7 @@ import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.PutOption;
 
 /** The parts of which transactions are made. */
@@ -15,10 +16,6 @@ final class Requests {
             GetOption.builder().withKeysOnly(true).build();
 
     private Requests() {}
-
-    static Cmp[] absent(ByteSequence key) {
-        return new Cmp[] {isAbsent(key)};
-    }
 
     static Cmp isAbsent(ByteSequence key) {
         return new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
@@ -45,10 +42,6 @@ final class Requests {
         return Op.put(key, value, PutOption.builder().withLeaseId(leaseId).build());
     }
 
-    static Op sessionKey(ByteSequence key, long leaseId, String clientId) {
-        return put(key, EtcdKeys.bytes("client=" + clientId), leaseId);
-    }
-
     static Op get(ByteSequence key) {
         return Op.get(key, GetOption.DEFAULT);
     }
@@ -62,22 +55,23 @@ final class Requests {
     }
 
     /** How many contenders there are: counted without being read. */
-    static Op count(ByteSequence range, ByteSequence rangeEnd) {
-        return Op.get(
-                range,
-                GetOption.builder().withRange(rangeEnd).withCountOnly(true).build());
+    static Op count(ByteSequence prefix) {
+        return Op.get(prefix, beginningWith(prefix).withCountOnly(true).build());
     }
 
     /** The contender that came first: the holder. */
-    static Op head(ByteSequence range, ByteSequence rangeEnd) {
+    static Op head(ByteSequence prefix) {
         return Op.get(
-                range,
-                GetOption.builder()
-                        .withRange(rangeEnd)
+                prefix,
+                beginningWith(prefix)
                         .withSortField(GetOption.SortTarget.CREATE)
                         .withSortOrder(GetOption.SortOrder.ASCEND)
                         .withLimit(1)
                         .withKeysOnly(true)
                         .build());
+    }
+
+    private static GetOption.Builder beginningWith(ByteSequence prefix) {
+        return GetOption.builder().withRange(OptionsUtil.prefixEndOf(prefix));
     }
 }

@@ -2,36 +2,50 @@
 package io.mortise.lock.etcd;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.Waiter;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The acquires of one ticket, each sent when its turn comes; if others are answered first, "waiting" is their answer too. */
+/**
+ * The acquires of one ticket, each sent when its turn comes. If another's answer shows that the lock is taken, "waiting" is
+ * their answer too.
+ */
 final class SendInOrder implements AcquireOrder.Sender {
-    private final Supplier<Attempt> waiting;
-    private final Runnable wake;
+    private final Attempt waiting;
+    private final Waiter waiter;
 
     @GuardedBy("this")
     private @Nullable Unsent unsent;
 
+    /**
+     * What the store said.
+     *
+     * @param isTaken whether the lock is somebody's by it who stays; asked once the core has heard of the attempt, and perhaps
+     *     has given it back
+     */
+    record Heard(Attempt attempt, BooleanSupplier isTaken) {}
+
     private record Unsent(
-            AcquireOrder order, Supplier<CompletionStage<Attempt>> request, CompletableFuture<Attempt> later) {}
+            AcquireOrder order, Supplier<CompletionStage<Heard>> request, CompletableFuture<Attempt> later) {}
 
     /**
      * For one ticket.
      *
      * @param waiting the answer while others are ahead
-     * @param wake to be asked again: its turn has come after that answer
+     * @param waiter is to ask again when its turn has come after that answer
      */
-    SendInOrder(Supplier<Attempt> waiting, Runnable wake) {
+    SendInOrder(Attempt waiting, Waiter waiter) {
         this.waiting = waiting;
-        this.wake = wake;
+        this.waiter = waiter;
     }
 
-    /** @param request sends it; after its answer the order must be told */
-    CompletionStage<Attempt> send(AcquireOrder order, Supplier<CompletionStage<Attempt>> request) {
+    /** @param request sends it, and may send more: its turn lasts until it is known what the store has of it */
+    CompletionStage<Attempt> send(AcquireOrder order, Supplier<CompletionStage<Heard>> request) {
         Unsent asked = new Unsent(order, request, new CompletableFuture<>());
         synchronized (this) {
             unsent = asked;
@@ -43,23 +57,38 @@ final class SendInOrder implements AcquireOrder.Sender {
     }
 
     @Override
+    public boolean isWanted() {
+        return waiter.isWanted();
+    }
+
+    @Override
     public void mayGo() {
         Unsent asked = take();
         if (asked == null) {
-            wake.run();
+            waiter.wake();
             return;
         }
+        CompletionStage<Heard> sent;
         try {
-            asked.request.get().whenComplete((attempt, failure) -> {
-                if (failure == null) {
-                    asked.later.complete(attempt);
-                } else {
-                    asked.later.completeExceptionally(failure);
-                }
-            });
+            sent = asked.request.get();
         } catch (RuntimeException | Error e) {
+            sent = CompletableFuture.failedFuture(e);
+        }
+        sent.whenComplete((heard, failure) -> heard(asked, heard, failure));
+    }
+
+    /** First its own outcome, then the others': they wait for whoever got it, not for one who has given it back at once. */
+    private void heard(Unsent asked, @Nullable Heard heard, @Nullable Throwable failure) {
+        if (heard == null) {
+            asked.later.completeExceptionally(failure);
+        } else {
+            asked.later.complete(heard.attempt);
+        }
+        if (heard == null
+                || heard.attempt instanceof Attempt.Displaced) { // without a session there is no order to keep
             asked.order.open();
-            asked.later.completeExceptionally(e);
+        } else {
+            asked.order.answered(this, heard.isTaken.getAsBoolean());
         }
     }
 
@@ -67,7 +96,16 @@ final class SendInOrder implements AcquireOrder.Sender {
     public void behind() {
         Unsent asked = take();
         if (asked != null) {
-            asked.later.complete(waiting.get());
+            asked.later.complete(waiting);
+        }
+    }
+
+    @Override
+    public void unsent() {
+        Unsent asked = take();
+        if (asked != null) {
+            asked.later.completeExceptionally(
+                    new BackendUnavailableException("not sent: nobody wants it, and the store does not answer"));
         }
     }
 

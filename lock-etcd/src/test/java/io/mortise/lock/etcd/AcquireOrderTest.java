@@ -13,6 +13,7 @@ class AcquireOrderTest {
 
     private final class Named implements AcquireOrder.Sender {
         private final String name;
+        private boolean wanted = true;
 
         Named(String name) {
             this.name = name;
@@ -26,6 +27,25 @@ class AcquireOrderTest {
         @Override
         public void behind() {
             told.add(name + " is behind");
+            leavesIfUnwanted();
+        }
+
+        @Override
+        public void unsent() {
+            told.add(name + " is not sent");
+            leavesIfUnwanted();
+        }
+
+        /** As the core withdraws it, once its attempt has been answered. */
+        private void leavesIfUnwanted() {
+            if (!wanted) {
+                order.leave(this);
+            }
+        }
+
+        @Override
+        public boolean isWanted() {
+            return wanted;
         }
     }
 
@@ -43,10 +63,10 @@ class AcquireOrderTest {
     void S12_oneGoesAtATimeInOrder() {
         allAsk();
         order.answered(a, true);
-        assertThat(told).containsExactly("b goes", "c is behind");
+        assertThat(told).containsExactly("b is behind", "c is behind", "b goes");
         assertThat(order.mayGo(b)).as("it has its turn still").isTrue();
         order.answered(b, true);
-        assertThat(told).containsExactly("b goes", "c is behind", "c goes");
+        assertThat(told).containsExactly("b is behind", "c is behind", "b goes", "c goes");
         order.answered(c, true);
         assertThat(order.mayGo(a)).isTrue();
     }
@@ -67,7 +87,7 @@ class AcquireOrderTest {
         allAsk();
         assertThat(order.mayGo(b)).isFalse();
         order.answered(a, true);
-        assertThat(told).containsExactly("b goes", "c is behind");
+        assertThat(told).containsExactly("b is behind", "c is behind", "b goes");
     }
 
     @Test
@@ -87,7 +107,7 @@ class AcquireOrderTest {
         allAsk();
         order.leave(b);
         order.answered(a, true);
-        assertThat(told).containsExactly("c goes");
+        assertThat(told).containsExactly("c is behind", "c goes");
     }
 
     @Test
@@ -115,6 +135,16 @@ class AcquireOrderTest {
             public void behind() {
                 throw new IllegalStateException("as planned");
             }
+
+            @Override
+            public void unsent() {
+                throw new IllegalStateException("as planned");
+            }
+
+            @Override
+            public boolean isWanted() {
+                return true;
+            }
         };
         assertThat(order.mayGo(bad)).isFalse();
         assertThat(order.mayGo(c)).isFalse();
@@ -124,13 +154,45 @@ class AcquireOrderTest {
         assertThat(told).containsExactly("c is behind", "c goes");
     }
 
-    /** It was granted, or who is ahead is about to go: nobody knows yet whether the lock is busy for the others. */
+    /** Who is ahead is about to go: nobody knows yet whether the lock is busy for the others. */
     @Test
     void S15_anAnswerThatFindsItFreeIsNoneForTheOthers() {
         allAsk();
         order.answered(a, false);
         assertThat(told).containsExactly("b goes");
         order.answered(b, true);
-        assertThat(told).containsExactly("b goes", "c goes");
+        assertThat(told).containsExactly("b goes", "c is behind", "c goes");
+    }
+
+    @Test
+    void S10_whoIsNotWantedAnyMoreIsAnsweredAndGetsNoTurn() {
+        allAsk();
+        b.wanted = false;
+        order.answered(a, false);
+        assertThat(told).containsExactly("b is behind", "c goes");
+        order.answered(c, true);
+        assertThat(order.mayGo(a)).isTrue();
+    }
+
+    @Test
+    void S10_manyWhoAreNotWantedArePassedOver() {
+        assertThat(order.mayGo(a)).isTrue();
+        for (int i = 0; i < 100_000; i++) {
+            Named gone = new Named("gone");
+            assertThat(order.mayGo(gone)).isFalse();
+            gone.wanted = false;
+        }
+        assertThat(order.mayGo(b)).isFalse();
+        order.answered(a, false);
+        assertThat(told).hasSize(100_001).endsWith("gone is behind", "b goes");
+    }
+
+    /** Nothing passed between it and the store, so it is not "waiting" either. */
+    @Test
+    void S10_S15_whoIsNotWantedIsNotSentIntoTheSilence() {
+        allAsk();
+        b.wanted = false;
+        order.open();
+        assertThat(told).containsExactly("b is not sent", "c goes");
     }
 }

@@ -2,26 +2,18 @@
 package io.mortise.lock.etcd;
 
 import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, kept on etcd: on a server; its other half is {@link EtcdFaultConformanceTest}. */
 class EtcdConformanceTest extends HealthyConformance {
-    private static ConformanceServer server;
-
-    @BeforeAll
-    static void startServer() {
-        server = ConformanceServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
+    @RegisterExtension
+    static final ConformanceServer<EtcdTestServer> SERVER = EtcdUnderTest.server();
 
     @Override
     protected BackendUnderTest backend() {
-        return server.namespace();
+        return EtcdUnderTest.on(SERVER);
     }
 }

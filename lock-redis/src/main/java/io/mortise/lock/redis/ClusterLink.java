@@ -7,7 +7,6 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.mortise.lock.redis.node.Ending;
 import io.mortise.lock.redis.node.EvictionCheck;
 import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.NodeListener;
@@ -15,6 +14,7 @@ import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Ending;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
@@ -228,7 +228,7 @@ final class ClusterLink implements RedisLink, NodeListener {
     @Override
     public void close() {
         nodes.values().forEach(RedisNode::closing);
-        Ending.await(end(), context.requestTimeout(), endpoints);
+        Ending.await(end(), context.requestTimeout(), "endpoints=" + endpoints);
     }
 
     private Future<?> end() {

@@ -6,13 +6,13 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.node.Ending;
 import io.mortise.lock.redis.node.EvictionCheck;
 import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Ending;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -98,6 +98,6 @@ final class StandaloneLink implements RedisLink {
     public void close() {
         node.closing();
         Future<?> ended = own == null ? node.close() : own.shutdown(Ending.LIMIT);
-        Ending.await(ended, context.requestTimeout(), endpoints());
+        Ending.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

@@ -16,20 +16,16 @@ import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.FaultConformance;
 import io.mortise.lock.testkit.servers.BareRedis;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.ClusterLine;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
-import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
-import java.util.Map;
-import java.util.Objects;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -61,19 +57,17 @@ class ClusterFaultConformanceTest extends FaultConformance {
         return new OnePrefix("conformance-" + UUID.randomUUID() + ":");
     }
 
-    /** The lines of one client to all nodes, which break together. */
-    private static final class Lines implements Line {
-        private final Map<Integer, TcpProxy> byPort = new TreeMap<>();
-        private final ClientResources resources;
+    /** With the application's client, whose addresses lead there. */
+    private static final class Lines extends ClusterLine {
+        private final ClientResources resources = ClientResources.builder()
+                .socketAddressResolver(MappingSocketAddressResolver.create((HostAndPort address) -> HostAndPort.of(
+                        "127.0.0.1", to("127.0.0.1:" + address.getPort()).port())))
+                .build();
         private volatile @Nullable RedisClusterClient client;
         private volatile String clientId = "";
 
         Lines() {
-            cluster.nodes().forEach(node -> byPort.put(node.port(), TcpProxy.to("127.0.0.1", node.port())));
-            resources = ClientResources.builder()
-                    .socketAddressResolver(MappingSocketAddressResolver.create((HostAndPort address) ->
-                            HostAndPort.of("127.0.0.1", line(address.getPort()).port())))
-                    .build();
+            super(List.of(cluster.addresses().split(",", -1)));
         }
 
         RedisClusterClient client(Duration requestTimeout) {
@@ -86,39 +80,6 @@ class ClusterFaultConformanceTest extends FaultConformance {
             return created;
         }
 
-        private TcpProxy line(int port) {
-            return Objects.requireNonNull(byPort.get(port));
-        }
-
-        private void all(Consumer<TcpProxy> fault) {
-            byPort.values().forEach(fault);
-        }
-
-        @Override
-        public void blackHole() {
-            all(TcpProxy::blackHole);
-        }
-
-        @Override
-        public void cut() {
-            all(TcpProxy::cut);
-        }
-
-        @Override
-        public void dropNextReply() {
-            all(TcpProxy::dropNextReply);
-        }
-
-        @Override
-        public void delay(Duration oneWay) {
-            all(line -> line.delay(oneWay));
-        }
-
-        @Override
-        public void heal() {
-            all(TcpProxy::heal);
-        }
-
         @Override
         public void close() {
             RedisClusterClient created = client;
@@ -126,7 +87,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
                 created.shutdown(0, 2, TimeUnit.SECONDS);
             }
             resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
-            all(TcpProxy::close);
+            super.close();
         }
     }
 

@@ -88,7 +88,7 @@ final class RedlockBackend implements LockBackend {
         try {
             masters.ready().get(context.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new BackendUnavailableException("no quorum in "
+            throw new BackendUnavailableException("no quorum at " + endpoints() + " in "
                     + context.connectTimeout().toMillis() + " ms: "
                     + all.stream()
                             .map(master ->

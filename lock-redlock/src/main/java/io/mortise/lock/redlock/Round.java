@@ -273,7 +273,7 @@ final class Round {
 
     private LockException noQuorum() {
         RedlockSummary summary = summary();
-        long answered = summary.count(RedlockSummary.Vote.ACQUIRED) + summary.count(RedlockSummary.Vote.CONFLICTED);
+        long left = quorum.nodes() - summary.count(RedlockSummary.Vote.FAILED); // they may yet answer
         String failed = summary.masters().stream()
                 .filter(master -> master.error().isPresent())
                 .map(master -> master.endpoint() + " (" + master.error().orElseThrow() + ")")
@@ -284,8 +284,8 @@ final class Round {
                 refusals.add(failure.cause());
             }
         }
-        String message = what() + ": no quorum: " + answered + " of " + quorum.nodes()
-                + " masters answered, these did not: " + failed;
+        String message = what() + ": no quorum: at most " + left + " of " + quorum.nodes()
+                + " masters answer, these do not: " + failed;
         return refusals.size() > quorum.spare()
                 ? new BackendRefusedException(message, refusals.get(0))
                 : new BackendUnavailableException(message);

@@ -2,28 +2,19 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, kept on three masters and on lines to them that break. */
 @Tag("once")
 class ThreeMastersFaultConformanceTest extends FaultConformance {
-    private static ConformanceMasters masters;
-
-    @BeforeAll
-    static void startMasters() {
-        masters = new ConformanceMasters(3);
-    }
-
-    @AfterAll
-    static void stopMasters() {
-        masters.close();
-    }
+    @RegisterExtension
+    static final ConformanceServer<TestMasters> MASTERS = RedlockUnderTest.masters(3);
 
     @Override
     protected BackendUnderTest backend() {
-        return masters.prefix();
+        return new RedlockUnderTest(MASTERS);
     }
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
-import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LockAdmin;
-import io.mortise.lock.LockException;
-import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.CurrentSession;
+import io.mortise.lock.spi.Ending;
 import io.mortise.lock.spi.LateArming;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
@@ -29,7 +27,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,19 +38,12 @@ final class ZkBackend implements LockBackend {
 
     private static final AtomicBoolean warnedOfOpenAcl = new AtomicBoolean();
 
-    /** The core has waited for a whole request timeout already if the server is silent. */
-    private static final Duration CLOSE_LIMIT = Duration.ofMillis(1_500);
-
     private final ZooKeeperOptions options;
     private final BackendContext context;
     private final LockPaths paths;
     private final LateArming late;
 
-    @GuardedBy("this")
-    private @Nullable ZkSession session;
-
-    @GuardedBy("this")
-    private boolean closed;
+    private final CurrentSession<ZkSession> sessions;
 
     /** As negotiated for the last session: what is known while the next one connects. */
     private volatile Duration sessionTimeout;
@@ -63,6 +53,7 @@ final class ZkBackend implements LockBackend {
         this.context = context;
         this.paths = new LockPaths(options.basePath());
         this.late = new LateArming(context.clock(), ARM_AFTER);
+        this.sessions = new CurrentSession<>(() -> ZkSession.start(options, options.toString(), context));
         this.sessionTimeout = options.sessionTimeout();
     }
 
@@ -71,7 +62,7 @@ final class ZkBackend implements LockBackend {
         try {
             backend.firstContact();
         } catch (RuntimeException | Error e) {
-            backend.endSession(); // not awaited: a server that does not answer would not answer this either
+            backend.sessions.end(); // not awaited: a server that does not answer would not answer this either
             throw e;
         }
         if (options.openToAll() && warnedOfOpenAcl.compareAndSet(false, true)) {
@@ -118,18 +109,8 @@ final class ZkBackend implements LockBackend {
     }
 
     /** The session for new tickets; does not wait for its connection. */
-    synchronized ZkSession session() {
-        if (closed) {
-            throw new ClientClosedException("the client is closed");
-        }
-        if (session == null || session.isOver()) {
-            session = ZkSession.start(options, endpoints(), context);
-        }
-        return session;
-    }
-
-    private synchronized Optional<ZkSession> current() {
-        return Optional.ofNullable(session);
+    ZkSession session() {
+        return sessions.get();
     }
 
     LockPaths paths() {
@@ -186,7 +167,7 @@ final class ZkBackend implements LockBackend {
 
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
-        current().flatMap(ZkSession::liveness).ifPresent(liveness -> sessionTimeout = liveness.timeout());
+        sessions.last().flatMap(ZkSession::liveness).ifPresent(liveness -> sessionTimeout = liveness.timeout());
         return sessionTimeout;
     }
 
@@ -213,35 +194,12 @@ final class ZkBackend implements LockBackend {
         return Optional.of(new ZkAdmin(this, options));
     }
 
-    /** Returns at once; empty if there is nothing to wait for. */
-    private Optional<ZkSession> endSession() {
-        Optional<ZkSession> last;
-        synchronized (this) {
-            last = closed ? Optional.empty() : Optional.ofNullable(session);
-            closed = true;
-        }
-        last.ifPresent(ended -> ended.over(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed")));
-        return last;
-    }
-
     @Override
     public void close() {
-        endSession().ifPresent(this::awaitEnd);
-    }
-
-    private void awaitEnd(ZkSession last) {
-        try {
-            Duration limit =
-                    context.requestTimeout().compareTo(CLOSE_LIMIT) < 0 ? context.requestTimeout() : CLOSE_LIMIT;
-            last.closed().get(limit.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            LockException cause = ZkFailure.of(e, "close", endpoints());
-            log.warn(
-                    "event=close-unanswered bound={} cause=\"{}\"",
-                    leaseDuration(Optional.empty()),
-                    cause.getMessage());
-        }
+        sessions.end()
+                .ifPresent(last -> Ending.await(
+                        last.closed(),
+                        context.requestTimeout(),
+                        "endpoints=" + endpoints() + " bound=" + leaseDuration(Optional.empty())));
     }
 }

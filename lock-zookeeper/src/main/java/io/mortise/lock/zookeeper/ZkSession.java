@@ -6,6 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.CurrentSession;
 import io.mortise.lock.spi.ReadyLine;
 import java.time.Duration;
 import java.util.Optional;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * on it, so that state changes and node events are seen in the order in which the server sent them. That a connection is
  * lost may be told by an event of either kind.
  */
-final class ZkSession implements Watcher {
+final class ZkSession implements Watcher, CurrentSession.Session {
     private static final Logger log = LoggerFactory.getLogger(ZkSession.class);
 
     private static final AtomicLong SESSIONS = new AtomicLong();
@@ -133,7 +134,8 @@ final class ZkSession implements Watcher {
     }
 
     /** Over for leases and waiters. On a borrowed handle nodes can still be deleted. */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return over;
     }
 
@@ -256,7 +258,8 @@ final class ZkSession implements Watcher {
     }
 
     /** From whichever side it comes: all leases are told, then waiters look for a new session, and the handle is closed. */
-    void over(LossReason reason) {
+    @Override
+    public void over(LossReason reason) {
         synchronized (this) {
             if (over) {
                 return;
@@ -306,7 +309,8 @@ final class ZkSession implements Watcher {
     }
 
     /** Completes when a handle of our own is closed; at once for a borrowed one, which stays open. */
-    CompletableFuture<Void> closed() {
+    @Override
+    public CompletableFuture<Void> closed() {
         return closed;
     }
 

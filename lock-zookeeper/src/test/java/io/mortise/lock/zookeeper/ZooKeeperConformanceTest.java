@@ -2,26 +2,18 @@
 package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, kept on a ZooKeeper server; its other half is {@link ZooKeeperFaultConformanceTest}. */
 class ZooKeeperConformanceTest extends HealthyConformance {
-    private static ConformanceServer server;
-
-    @BeforeAll
-    static void startServer() {
-        server = ConformanceServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
+    @RegisterExtension
+    static final ConformanceServer<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();
 
     @Override
     protected BackendUnderTest backend() {
-        return server.basePath();
+        return new ZooKeeperUnderTest(SERVER);
     }
 }

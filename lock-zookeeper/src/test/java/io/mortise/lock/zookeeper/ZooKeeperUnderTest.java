@@ -5,6 +5,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendOverLines;
+import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.time.Duration;
@@ -14,25 +15,27 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
-import org.jspecify.annotations.Nullable;
 
 /** A base path of its own for one test of the kit; each client reaches the server over a line of its own. */
-final class OneBasePath extends BackendOverLines<TcpProxy> {
+final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     /** Shorter ones do not stand a loaded machine: a sync must be answered within three quarters of it. */
     private static final Duration SESSION = Duration.ofSeconds(3);
 
-    private final String address;
-    private final @Nullable ZooKeeperTestServer own; // null: the server is one from outside
+    private final ConformanceServer<ZooKeeperTestServer> server;
     private final String base = "/conformance-" + UUID.randomUUID();
 
-    OneBasePath(String address, @Nullable ZooKeeperTestServer own) {
-        this.address = address;
-        this.own = own;
+    ZooKeeperUnderTest(ConformanceServer<ZooKeeperTestServer> server) {
+        this.server = server;
+    }
+
+    /** One from outside must allow sessions of 3 s. */
+    static ConformanceServer<ZooKeeperTestServer> server() {
+        return new ConformanceServer<>("zookeeper", ZooKeeperTestServer::start, ZooKeeperTestServer::connectString);
     }
 
     @Override
     protected TcpProxy newLine() {
-        String[] hostAndPort = address.split(":", 2);
+        String[] hostAndPort = server.address().split(":", 2);
         return TcpProxy.to(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
     }
 
@@ -45,10 +48,9 @@ final class OneBasePath extends BackendOverLines<TcpProxy> {
 
     @Override
     protected Set<String> sessions() {
-        ZooKeeperTestServer started = own;
-        return started == null
-                ? Set.of()
-                : started.sessions().stream().map(String::valueOf).collect(Collectors.toSet());
+        return server.ifOwn().map(ZooKeeperTestServer::sessions).orElse(Set.of()).stream()
+                .map(String::valueOf)
+                .collect(Collectors.toSet());
     }
 
     @Override
@@ -64,28 +66,26 @@ final class OneBasePath extends BackendOverLines<TcpProxy> {
 
     @Override
     public Optional<String> url() {
-        return Optional.of("zookeeper://" + address + base + "?sessionTimeout=" + SESSION.toSeconds() + "s");
+        return Optional.of("zookeeper://" + server.address() + base + "?sessionTimeout=" + SESSION.toSeconds() + "s");
     }
 
     @Override
     public OptionalLong requests() {
-        ZooKeeperTestServer started = own;
-        if (started == null) {
-            return OptionalLong.empty();
-        }
-        long syncs = started.requests().getOrDefault("sync", 0L); // what renewals are made of
-        return OptionalLong.of(started.packetsReceived() - syncs);
+        return server.ifOwn()
+                .map(started -> OptionalLong.of(started.packetsReceived()
+                        - started.requests().getOrDefault("sync", 0L))) // what renewals are made of
+                .orElse(OptionalLong.empty());
     }
 
     @Override
     public void expireSession(LockClient client) {
-        server().expireSession(Long.parseLong(session(client)));
+        server.own().expireSession(Long.parseLong(session(client)));
     }
 
     @Override
     public void deleteGrant(String lockName) {
         String lockNode = new LockPaths(base).lockNode(new LockName(lockName));
-        try (ZooKeeper operator = ZkTests.connect(address)) {
+        try (ZooKeeper operator = ZkTests.connect(server.address())) {
             String first = Contender.inLine(operator.getChildren(lockNode, false), Optional.empty())
                     .get(0)
                     .node();
@@ -97,20 +97,12 @@ final class OneBasePath extends BackendOverLines<TcpProxy> {
 
     @Override
     public void stopServer() {
-        server().stop();
+        server.own().stop();
     }
 
     @Override
     public void startServer() {
-        server().restart();
-    }
-
-    private ZooKeeperTestServer server() {
-        ZooKeeperTestServer started = own;
-        if (started == null) {
-            throw new UnsupportedOperationException("the server is not ours");
-        }
-        return started;
+        server.own().restart();
     }
 
     /** The server's workers come and go; the client's own threads are named after its send and event threads. */

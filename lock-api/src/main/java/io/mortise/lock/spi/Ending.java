@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.redis.node;
+package io.mortise.lock.spi;
 
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -8,23 +8,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.slf4j.LoggerFactory;
 
-/** How long the end of connections is waited for (S16). */
+/** How long a backend that closes waits for its connections to end (S16). */
 public final class Ending {
-    /** The core has waited for a whole request timeout already if the server is silent. */
+    /** The core has waited for a whole request timeout already if the store is silent. */
     public static final Duration LIMIT = Duration.ofMillis(1_500);
 
     private Ending() {}
 
-    /** Waits at most {@link #LIMIT}, or one request timeout if that is shorter; never throws. */
-    public static void await(Future<?> ended, Duration requestTimeout, String endpoints) {
+    /**
+     * Waits at most {@link #LIMIT}, or one request timeout if that is shorter. Never throws; what did not end by then is logged.
+     *
+     * @param what for the log: {@code endpoints=}, and {@code bound=} if the store keeps for so long what is left there
+     */
+    public static void await(Future<?> ended, Duration requestTimeout, String what) {
         Duration limit = requestTimeout.compareTo(LIMIT) < 0 ? requestTimeout : LIMIT;
         try {
             ended.get(limit.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            LoggerFactory.getLogger(Ending.class)
-                    .warn("event=close-incomplete endpoints={} cause=\"{}\"", endpoints, e.toString());
+            LoggerFactory.getLogger(Ending.class).warn("event=close-incomplete {} cause=\"{}\"", what, e.toString());
         }
     }
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.options.GetOption;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Asks the store whether a session stands: to renew it, or because something hints that it may be over. */
+final class SessionRenewal {
+    private static final int PROOFS = 3;
+
+    private final EtcdSession session;
+    private final EtcdCalls calls;
+    private final LockClock clock;
+    private final SharedLook looks = new SharedLook(this::look);
+
+    SessionRenewal(EtcdSession session, EtcdCalls calls, LockClock clock) {
+        this.session = session;
+        this.calls = calls;
+        this.clock = clock;
+    }
+
+    /**
+     * A keepalive, and after its answer one linearizable read. A leader that was frozen and has been replaced answers
+     * keepalives by itself: only if the read finds the session's key, in the same term, was it still the leader then.
+     */
+    void renew(EtcdLiveness liveness) {
+        prove(liveness, PROOFS);
+    }
+
+    private void prove(EtcdLiveness liveness, int tries) {
+        if (session.isOver()) {
+            return;
+        }
+        long sent = clock.nanoTime();
+        calls.keepAlive(session.lease())
+                .thenCompose(kept ->
+                        calls.proof(session.sessionKey()).thenAccept(read -> proved(liveness, sent, kept, read, tries)))
+                .whenComplete((done, failure) -> {
+                    if (failure == null) {
+                        return;
+                    }
+                    if (EtcdFailure.isLeaseGone(failure)) {
+                        // A leader that was replaced may say so by itself: what the majority knows decides.
+                        look().whenComplete((there, unknown) -> unknown(liveness, unknown != null ? unknown : failure));
+                    } else {
+                        unknown(liveness, failure);
+                    }
+                });
+    }
+
+    private void unknown(EtcdLiveness liveness, Throwable failure) {
+        liveness.unknown(EtcdFailure.of(failure, "renewal", calls.endpoints()));
+    }
+
+    private void proved(EtcdLiveness liveness, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
+        SessionProof proof = SessionProof.of(
+                session.lease(),
+                kept.getHeader().getRaftTerm(),
+                read.getHeader().getRaftTerm(),
+                read.getKvs());
+        switch (proof) {
+            case STANDS -> {
+                session.stood(read.getKvs().get(0), read.getHeader().getRevision());
+                liveness.renewed(sent, Duration.ofSeconds(kept.getTTL()));
+            }
+            case GONE -> session.end(EtcdSession.KEY_GONE);
+            case UNPROVED -> {
+                if (tries > 1) {
+                    prove(liveness, tries - 1);
+                } else {
+                    liveness.unknown(new BackendUnavailableException(
+                            "renewal: the leader at " + calls.endpoints() + " changed meanwhile"));
+                }
+            }
+        }
+    }
+
+    /** Whether it stands after all that the watches have told until now; ends it if not. */
+    CompletionStage<Boolean> stands() {
+        return looks.fromNow();
+    }
+
+    private CompletionStage<Boolean> look() {
+        if (session.isOver()) {
+            return CompletableFuture.completedFuture(false);
+        }
+        return calls.get("a look at the session", session.sessionKey(), GetOption.DEFAULT)
+                .thenApply(read -> {
+                    boolean there = read.getKvs().stream().anyMatch(key -> key.getLease() == session.lease());
+                    if (!there) {
+                        session.end(EtcdSession.KEY_GONE);
+                    }
+                    return there;
+                });
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchEvent;
+import io.etcd.jetcd.watch.WatchResponse;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The watch of a session's key, opened again when it ends: an end of the session by anybody else is told at once. */
+final class SessionWatch implements KeyWatch.Listener {
+    private static final Logger log = LoggerFactory.getLogger(SessionWatch.class);
+    private static final Duration RETRY = Duration.ofMillis(500);
+
+    private final EtcdSession session;
+    private final EtcdCalls calls;
+    private final LockClock clock;
+    private volatile long stoodAt; // the latest revision of which that is known
+    private volatile @Nullable KeyWatch watch;
+
+    SessionWatch(EtcdSession session, EtcdCalls calls, LockClock clock) {
+        this.session = session;
+        this.calls = calls;
+        this.clock = clock;
+    }
+
+    /** The key was there at that revision: what came before need not be watched. */
+    void stood(long revision) {
+        stoodAt = revision;
+    }
+
+    /** It may start in the past: being late by a tenth of a second does not matter. Without effect on a session that is over. */
+    void open() {
+        if (session.isOver()) {
+            return;
+        }
+        WatchOption.Builder deletions =
+                WatchOption.builder().withRevision(stoodAt + 1).withNoPut(true);
+        watch = KeyWatch.open(calls, session.sessionKey(), deletions, this);
+        if (session.isOver()) {
+            close();
+        }
+    }
+
+    /** The session is over. */
+    void close() {
+        KeyWatch closing = watch;
+        if (closing != null) {
+            closing.close();
+        }
+    }
+
+    @Override
+    public void created() {}
+
+    @Override
+    public void changed(WatchResponse events) {
+        for (WatchEvent event : events.getEvents()) {
+            if (event.getEventType() == WatchEvent.EventType.DELETE) {
+                session.end(EtcdSession.KEY_GONE);
+            }
+        }
+    }
+
+    @Override
+    public void ended(Throwable cause) {
+        log.info("event=session-watch-ended lease={} cause=\"{}\"", session.leaseId(), cause.toString());
+        clock.schedule(RETRY, this::open);
+    }
+}

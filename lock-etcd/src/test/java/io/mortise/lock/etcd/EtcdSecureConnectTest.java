@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.EtcdServerOptions;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A server that has a certificate and wants a password, but no certificate of its clients. */
+@Tag("once")
+class EtcdSecureConnectTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final String PASSWORD = "s3cret";
+    private static EtcdTestServer server;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdTestServer.start(EtcdServerOptions.defaults().withTls().withRootPassword(PASSWORD));
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    private static void works(LockClient client) throws Exception {
+        try (client;
+                Lease lease = client.named("x").acquire()) {
+            assertThat(client.named("x").tryAcquire()).isEmpty();
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void S19_byTlsWithAPasswordAndACertificateAuthorityAlone() throws Exception {
+        works(Locks.connect(server.tlsUrl() + "?ca=" + server.certificate()));
+    }
+
+    /**
+     * jetcd fetches a token on the thread of a request that has none, and it comes to the Vert.x context of that thread: here the
+     * one that waits for the client. The first request of the session is held up until there is a connection.
+     */
+    @Test
+    void S15_theFirstTokenIsNotFetchedOnTheApplicationsThread() throws Exception {
+        Wire wire = new Wire();
+        wire.before(
+                "LeaseGrant",
+                () -> Await.until(
+                        "a token was asked for", SOON, () -> wire.counts().containsKey("Authenticate")));
+        EtcdOptions options = EtcdOptions.connectTo(List.of("127.0.0.1:" + server.port()))
+                .credentials("root", PASSWORD)
+                .interceptors(List.of(wire));
+        ClientOptions patient = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(30));
+        Vertx vertx = Vertx.vertx(new VertxOptions().setUseDaemonThread(true));
+        CompletableFuture<Boolean> worked = new CompletableFuture<>();
+        try {
+            vertx.getOrCreateContext().runOnContext(start -> {
+                try {
+                    works(EtcdLocks.connect(options, patient));
+                    worked.complete(true);
+                } catch (Exception e) {
+                    worked.completeExceptionally(e);
+                }
+            });
+            assertThat(worked.get(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(wire.counts()).containsEntry("Authenticate", 1);
+        } finally {
+            vertx.close();
+        }
+    }
+}

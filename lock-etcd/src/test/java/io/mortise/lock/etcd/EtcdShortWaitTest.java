@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Waits of one client that are not much longer than a round trip, or end before they had one. */
+class EtcdShortWaitTest extends OneServerTest {
+    private static final Duration ROUND_TRIP = Duration.ofMillis(600);
+
+    /** Longer than one round trip, shorter than two. */
+    private static final Duration WAIT = Duration.ofMillis(1_100);
+
+    private TcpProxy line;
+    private LockClient client;
+
+    @BeforeEach
+    void connect() throws Exception {
+        line = TcpProxy.to("127.0.0.1", server.port());
+        client = EtcdLocks.connect(EtcdOptions.connectTo(List.of(line.address()))
+                .namespace(namespace.name())
+                .interceptors(List.of(wire)));
+        client.named("warm").acquire().close();
+    }
+
+    @AfterEach
+    void close() {
+        line.heal();
+        line.delay(Duration.ZERO);
+        client.close();
+        line.close();
+    }
+
+    private List<CompletableFuture<Optional<Lease>>> crowd() {
+        line.delay(ROUND_TRIP.dividedBy(2));
+        List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            waiting.add(client.named("x").tryAcquireAsync(WAIT));
+        }
+        return waiting;
+    }
+
+    /** By the grant of the first one the others know, also the next one, whose own answer comes too late. */
+    @Test
+    void S09_S15_ofACrowdOnAFreeLockOneGetsItAndTheOthersHearOfThat() throws Exception {
+        List<Lease> got = new ArrayList<>();
+        for (CompletableFuture<Optional<Lease>> one : crowd()) {
+            one.get(20, TimeUnit.SECONDS).ifPresent(got::add);
+        }
+        assertThat(got)
+                .singleElement()
+                .satisfies(lease -> assertThat(lease.isHeld()).isTrue());
+        line.delay(Duration.ZERO);
+        Await.until(
+                "only the holder's key stays", SOON, () -> namespace.line("x").size() == 1);
+        got.get(0).close();
+    }
+
+    @Test
+    void S09_S15_ofACrowdOnALockThatAnotherHasAllHearOfThat() throws Exception {
+        try (LockClient other = namespace.client();
+                Lease held = other.named("x").acquire()) {
+            for (CompletableFuture<Optional<Lease>> one : crowd()) {
+                assertThat(one.get(20, TimeUnit.SECONDS)).isEmpty();
+            }
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    /** It is given back as soon as it is heard of, so it keeps the lock from nobody. */
+    @Test
+    void S15_aGrantThatCameTooLateDoesNotMakeTheLockBusyForOthers() {
+        line.delay(ROUND_TRIP.dividedBy(2));
+        List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
+        waiting.add(client.named("x").tryAcquireAsync(ROUND_TRIP.dividedBy(4)));
+        for (int i = 0; i < 3; i++) {
+            waiting.add(
+                    client.named("x").tryAcquireAsync(ROUND_TRIP.multipliedBy(3).dividedBy(2)));
+        }
+        for (CompletableFuture<Optional<Lease>> one : waiting) {
+            assertThat(one)
+                    .failsWithin(SOON)
+                    .withThrowableThat()
+                    .havingRootCause()
+                    .isInstanceOf(BackendUnavailableException.class);
+        }
+    }
+
+    /** A put and a delete each, of the one whose request was under way and of the last; it may meet the first one's key. */
+    @Test
+    void S10_aHundredWhoGaveUpBeforeTheirTurnCostNoRequest() throws Exception {
+        wire.reset();
+        line.blackHole();
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        for (int i = 0; i < 101; i++) {
+            waiting.add(client.named("x").acquireAsync());
+        }
+        waiting.forEach(one -> one.cancel(true));
+        CompletableFuture<Lease> last = client.named("x").acquireAsync();
+        line.heal();
+        last.get(60, TimeUnit.SECONDS).close();
+        Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
+        assertThat(wire.counts().get("Txn")).isBetween(4, 6);
+    }
+}

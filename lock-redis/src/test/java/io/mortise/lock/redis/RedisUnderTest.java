@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendOverLines;
+import io.mortise.lock.testkit.ConformanceServer;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.net.URI;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+
+/** A prefix of its own for one test of the kit; each client reaches the server over a line of its own. */
+final class RedisUnderTest extends BackendOverLines<TcpProxy> {
+    private final String prefix = "conformance-" + UUID.randomUUID() + ":";
+    private final ConformanceServer<RedisTestServer> server;
+    private final String host;
+    private final int port;
+
+    RedisUnderTest(ConformanceServer<RedisTestServer> server) {
+        URI url = URI.create(server.address());
+        this.server = server;
+        this.host = url.getHost();
+        this.port = url.getPort();
+    }
+
+    /** It keeps its data over a restart. One from outside must be on this machine, and may serve others at the same time. */
+    static ConformanceServer<RedisTestServer> server() {
+        return new ConformanceServer<>(
+                "redis",
+                () -> RedisTestServer.start(RedisServerOptions.defaults().withKeptData()),
+                RedisTestServer::url);
+    }
+
+    @Override
+    protected TcpProxy newLine() {
+        return TcpProxy.to(host, port);
+    }
+
+    @Override
+    protected LockClient connect(TcpProxy line, ClientOptions options) {
+        return RedisLocks.connect(
+                RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port()))
+                        .prefix(prefix),
+                options);
+    }
+
+    /** The ids of the clients; on a server from outside nobody knows whose they are. */
+    @Override
+    protected Set<String> sessions() {
+        return server.ifOwn().isPresent() ? RedisTests.clientIds(port) : Set.of();
+    }
+
+    @Override
+    public Optional<String> url() {
+        return Optional.of(
+                "redis://" + host + ":" + port + "?prefix=" + prefix + "&lease=" + lease().toSeconds() + "s");
+    }
+
+    @Override
+    public OptionalLong requests() {
+        if (server.ifOwn().isEmpty()) {
+            return OptionalLong.empty();
+        }
+        try (BareRedis redis = server.own().connect()) {
+            return OptionalLong.of(RedisTests.requestsButRenewals(redis));
+        }
+    }
+
+    /** Its time is over as far as the server is concerned. */
+    @Override
+    public void expireSession(LockClient client) {
+        try (BareRedis redis = server.own().connect()) {
+            RedisTests.expireGrants(redis, prefix, session(client));
+        }
+    }
+
+    @Override
+    public void deleteGrant(String lockName) {
+        try (BareRedis redis = BareRedis.connect(port)) {
+            redis.call("DEL", new RedisKeys(prefix).of(new LockName(lockName)).grant());
+        }
+    }
+
+    @Override
+    public void stopServer() {
+        server.own().stop();
+    }
+
+    @Override
+    public void startServer() {
+        server.own().restart();
+    }
+
+    /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */
+    @Override
+    public boolean isServerThread(Thread thread) {
+        String name = thread.getName();
+        return !name.startsWith("lettuce-") && !name.startsWith("mortise");
+    }
+}

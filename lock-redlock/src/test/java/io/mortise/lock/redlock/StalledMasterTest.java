@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Five masters, some of which stand still or are dead. */
+@Tag("once")
+class StalledMasterTest {
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+
+    /** Far below the 500 ms for which one master is waited for, and far above what four that answer take. */
+    private static final Duration QUICK = Duration.ofMillis(150);
+
+    private static TestMasters masters;
+
+    @BeforeAll
+    static void start() {
+        masters = TestMasters.start(5);
+    }
+
+    @AfterAll
+    static void stop() {
+        masters.close();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        masters.all().forEach(RedisTestServer::resume);
+        masters.all().stream().filter(server -> !server.isAlive()).forEach(RedisTestServer::restart);
+        Await.until(
+                "every master has forgotten every lock",
+                SOON,
+                () -> masters.all().stream()
+                        .allMatch(server -> keys(server).stream().allMatch(key -> key.equals("lock:%redlock"))));
+    }
+
+    private static List<?> keys(RedisTestServer server) {
+        try (BareRedis redis = server.connect()) {
+            return (List<?>) Objects.requireNonNull(redis.call("KEYS", "*"));
+        }
+    }
+
+    private static LockClient connect() {
+        return Locks.connect(masters.url() + "?lease=10s", PATIENT);
+    }
+
+    private static Duration median(DistributedLock lock, int cycles) throws InterruptedException {
+        List<Long> nanos = new ArrayList<>();
+        for (int cycle = 0; cycle < cycles; cycle++) {
+            long start = System.nanoTime();
+            Lease lease = lock.acquire();
+            nanos.add(System.nanoTime() - start);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        nanos.sort(null);
+        return Duration.ofNanos(nanos.get(cycles / 2));
+    }
+
+    @Test
+    void S15_aMasterThatStandsStillHoldsUpNobody() throws Exception {
+        try (LockClient client = connect()) {
+            DistributedLock lock = client.named("x");
+            median(lock, 20);
+            masters.get(1).pause();
+            assertThat(median(lock, 100)).isLessThan(QUICK);
+        }
+    }
+
+    @Test
+    void S15_aDeadMasterHoldsUpNobody() throws Exception {
+        try (LockClient client = connect()) {
+            DistributedLock lock = client.named("x");
+            median(lock, 20);
+            masters.get(2).kill();
+            assertThat(median(lock, 100)).isLessThan(QUICK);
+            masters.get(3).pause();
+            assertThat(median(lock, 100)).as("and one that stands still").isLessThan(QUICK);
+        }
+    }
+
+    @Test
+    void S05_whatAStalledMasterHasIsReleasedWhenItComesBack() throws Exception {
+        try (LockClient client = connect()) {
+            Lease lease = client.named("x").acquire();
+            Await.until("all have it", SOON, () -> keys(masters.get(4)).contains("lock:x"));
+            masters.get(4).pause();
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            long start = System.nanoTime();
+            masters.get(4).resume();
+            Await.until("it is gone there", SOON, () -> !keys(masters.get(4)).contains("lock:x"));
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .as("before its time")
+                    .isLessThan(Duration.ofSeconds(8));
+        }
+    }
+
+    @Test
+    void S08_aRequestThatAStalledMasterTakesUpLateLeavesNothing() throws Exception {
+        try (LockClient client = connect()) {
+            masters.get(0).pause();
+            Lease lease = client.named("x").acquire();
+            assertThat(lease.unwrap(RedlockSummary.class).orElseThrow().count(RedlockSummary.Vote.ACQUIRED))
+                    .isBetween(3L, 4L);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            masters.get(0).resume();
+            nothingIsLeft();
+        }
+    }
+
+    @Test
+    void S15_withoutAMajorityTheMastersThatAreMissingAreNamed() throws Exception {
+        try (LockClient client = connect()) {
+            median(client.named("x"), 5);
+            masters.all().subList(2, 5).forEach(RedisTestServer::pause);
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> client.named("x").tryAcquire(Duration.ofSeconds(2)))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("no quorum: at most 2 of 5 masters answer, these do not: ")
+                    .hasMessageContaining(masters.get(2).url())
+                    .hasMessageContaining(masters.get(3).url())
+                    .hasMessageContaining(masters.get(4).url());
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
+            masters.all().forEach(RedisTestServer::resume);
+            nothingIsLeft();
+            Await.until("it works again", SOON, () -> {
+                try (Lease lease =
+                        client.named("x").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
+                    return lease.isHeld();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        }
+    }
+}
