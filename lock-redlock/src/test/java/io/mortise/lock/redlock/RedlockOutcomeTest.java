@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What a caller hears of the single masters. */
+@Tag("once")
+class RedlockOutcomeTest extends FiveMastersTest {
+    private static void bare(int master, String... command) {
+        try (BareRedis redis = masters.get(master).connect()) {
+            redis.call(command);
+        }
+    }
+
+    @Test
+    void S15_theSummaryTellsHowEachMasterVoted() throws Exception {
+        LockClient client = client();
+        bare(1, "SET", keys("x").grant(), "somebody", "PX", "60000");
+        bare(3, "LPUSH", keys("x").grant(), "a", "list");
+        try (Lease lease = client.named("x").acquire()) {
+            RedlockSummary summary = lease.unwrap(RedlockSummary.class).orElseThrow();
+            assertThat(summary.masters())
+                    .extracting(RedlockSummary.Instance::endpoint)
+                    .containsExactlyElementsOf(masters.ports().stream()
+                            .map(port -> "redis://127.0.0.1:" + port)
+                            .toList());
+            assertThat(summary.count(RedlockSummary.Vote.ACQUIRED)).isEqualTo(3);
+            assertThat(summary.masters().get(1).vote())
+                    .isIn(RedlockSummary.Vote.CONFLICTED, RedlockSummary.Vote.PENDING);
+            assertThat(summary.masters().get(3).vote()).isIn(RedlockSummary.Vote.FAILED, RedlockSummary.Vote.PENDING);
+            assertThat(lease.unwrap(String.class)).isEmpty();
+        }
+        bare(1, "DEL", keys("x").grant());
+        bare(3, "DEL", keys("x").grant());
+    }
+
+    @Test
+    void S14_anotherTypeAtAMajorityIsRefused() {
+        LockClient client = client();
+        for (int i = 0; i < 3; i++) {
+            bare(i, "LPUSH", keys("x").grant(), "a", "list");
+        }
+        assertThatThrownBy(() -> client.named("x").tryAcquire(SOON))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContainingAll("no quorum", "WRONGTYPE", "another prefix");
+        for (int i = 0; i < 3; i++) {
+            bare(i, "DEL", keys("x").grant());
+        }
+    }
+
+    @Test
+    void S15_withoutAMajorityTheErrorNamesThoseThatDidNotAnswer() throws Exception {
+        LockClient client = client();
+        DistributedLock lock = client.named("x");
+        List<RedisTestServer> stalled = masters.all().subList(1, 4);
+        stalled.forEach(RedisTestServer::pause);
+        try {
+            assertThatThrownBy(() -> lock.tryAcquire(Duration.ofSeconds(4)))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContainingAll("no quorum", "2 of 5 masters answer")
+                    .satisfies(failure -> {
+                        String whole = failure.getMessage() + failure.getCause();
+                        stalled.forEach(
+                                server -> assertThat(whole).contains("127.0.0.1:" + server.port() + " ("));
+                        assertThat(whole).doesNotContain(":" + masters.get(0).port() + " (");
+                        assertThat(whole).doesNotContain(":" + masters.get(4).port() + " (");
+                    });
+        } finally {
+            stalled.forEach(RedisTestServer::resume);
+        }
+        awaitAllVote(client);
+        lock.tryAcquire(SOON).orElseThrow().close();
+    }
+
+    @Test
+    void S08_fullMastersStillReleaseAndThenRefuse() throws Exception {
+        DistributedLock lock = client().named("x");
+        Lease lease = lock.acquire();
+        masters.each(redis -> redis.call("CONFIG", "SET", "maxmemory", "1"));
+        try {
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThatThrownBy(() -> lock.tryAcquire(Duration.ofMillis(500)))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasStackTraceContaining("OOM");
+        } finally {
+            masters.each(redis -> redis.call("CONFIG", "SET", "maxmemory", "0"));
+        }
+        lock.tryAcquire(SOON).orElseThrow().close();
+    }
+}
