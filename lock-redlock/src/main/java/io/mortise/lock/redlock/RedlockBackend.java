@@ -10,13 +10,13 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.Ending;
 import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Ending;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
@@ -233,6 +233,6 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public void close() {
-        Ending.await(end(), context.requestTimeout(), endpoints());
+        Ending.await(end(), context.requestTimeout(), "endpoints=" + endpoints());
     }
 }
