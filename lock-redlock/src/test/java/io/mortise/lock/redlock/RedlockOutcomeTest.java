@@ -74,8 +74,7 @@ class RedlockOutcomeTest extends FiveMastersTest {
                     .hasMessageContainingAll("no quorum", "2 of 5 masters answer")
                     .satisfies(failure -> {
                         String whole = failure.getMessage() + failure.getCause();
-                        stalled.forEach(
-                                server -> assertThat(whole).contains("127.0.0.1:" + server.port() + " ("));
+                        stalled.forEach(server -> assertThat(whole).contains("127.0.0.1:" + server.port() + " ("));
                         assertThat(whole).doesNotContain(":" + masters.get(0).port() + " (");
                         assertThat(whole).doesNotContain(":" + masters.get(4).port() + " (");
                     });
