@@ -27,16 +27,20 @@ public final class Discovery {
     /** The parameter that chooses between two providers of one scheme. */
     private static final String PROVIDER = "provider";
 
-    private static final Map<String, String> ARTIFACTS = Map.of(
-            "memory", "lock-memory",
-            "zookeeper", "lock-zookeeper",
-            "redis", "lock-redis",
-            "rediss", "lock-redis",
-            "redis-sentinel", "lock-redis",
-            "redis-cluster", "lock-redis",
-            "redlock", "lock-redlock",
-            "etcd", "lock-etcd",
-            "etcds", "lock-etcd");
+    private static final Map<String, Set<String>> SCHEMES = Map.of(
+            "lock-memory", Set.of("memory"),
+            "lock-zookeeper", Set.of("zookeeper"),
+            "lock-redis",
+                    Set.of(
+                            "redis",
+                            "rediss",
+                            "redis-socket",
+                            "redis-sentinel",
+                            "rediss-sentinel",
+                            "redis-cluster",
+                            "rediss-cluster"),
+            "lock-redlock", Set.of("redlock", "redlocks"),
+            "lock-etcd", Set.of("etcd", "etcds"));
 
     private Discovery() {}
 
@@ -87,8 +91,11 @@ public final class Discovery {
                 .filter(provider -> provider.schemes().contains(url.scheme()))
                 .toList();
         if (claiming.isEmpty()) {
-            String artifact = ARTIFACTS.get(url.scheme());
-            String remedy = artifact == null ? "" : ": add io.mortise:" + artifact + " to the class path";
+            String remedy = SCHEMES.entrySet().stream()
+                    .filter(artifact -> artifact.getValue().contains(url.scheme()))
+                    .findFirst()
+                    .map(artifact -> ": add io.mortise:" + artifact.getKey() + " to the class path")
+                    .orElse("");
             throw new LockConfigurationException("no provider for scheme \"" + url.scheme() + "\"" + remedy + "; found "
                     + found(providers) + skipped);
         }

@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 public class DiscoveryTest {
     private static class One implements LockProvider {
@@ -67,6 +69,19 @@ public class DiscoveryTest {
                 .hasMessageContaining("io.mortise:lock-zookeeper")
                 .hasMessageContaining(One.class.getName());
         assertThatThrownBy(() -> connect("nobody://h")).hasMessageContaining("nobody");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "memory:m, memory",
+        "rediss-cluster://h, redis",
+        "redis-socket:///path, redis",
+        "redlock://h, redlock",
+        "redlocks://h, redlock",
+        "etcds://h, etcd"
+    })
+    void theArtifactOfEachSchemeIsKnown(String url, String artifact) {
+        assertThatThrownBy(() -> connect(url)).hasMessageContaining("add io.mortise:lock-" + artifact + " ");
     }
 
     @Test

@@ -34,9 +34,12 @@ class SmokeTest {
             "LeaseKeepAlive a renewal period",
             "Range a renewal period");
 
+    /** Of five servers, which take long to delay and to wait for: their code is that of the other backends. */
+    private static final List<String> ON_FIVE_SERVERS = List.of("one-thread", "sixteen-locks", "contended", "crowd");
+
     private final List<Report.OfBackend> reports = new ArrayList<>();
     private final StringWriter out = new StringWriter();
-    private int goals;
+    private long goals;
 
     @BeforeAll
     @Timeout(value = 5, unit = TimeUnit.MINUTES) // seconds, unless the machine is very busy
@@ -45,7 +48,10 @@ class SmokeTest {
         Plan.Listener listener = new Plan.Listener() {
             @Override
             public void started(Backend backend) {
-                goals += backend.goals().size();
+                goals += backend.goals().stream()
+                        .filter(goal -> measured(backend.name()).stream()
+                                .anyMatch(scenario -> scenario.name().equals(goal.scenario())))
+                        .count();
                 output.started(backend);
             }
 
@@ -54,8 +60,16 @@ class SmokeTest {
                 output.done(result, backend);
             }
         };
-        reports.addAll(new Plan(Backends.all(), Scenarios.all())
-                .run(new Runner(BenchmarkCommand.SMOKE, WarmUp.upTo(0), 1), listener));
+        Runner runner = new Runner(BenchmarkCommand.SMOKE, WarmUp.upTo(0), 1);
+        for (Backends.Startable backend : Backends.all()) {
+            reports.addAll(new Plan(List.of(backend), measured(backend.name())).run(runner, listener));
+        }
+    }
+
+    private static List<Scenario> measured(String backend) {
+        return Scenarios.all().stream()
+                .filter(scenario -> !backend.equals("redlock") || ON_FIVE_SERVERS.contains(scenario.name()))
+                .toList();
     }
 
     private Result zooKeeper(String scenario) {
@@ -76,11 +90,12 @@ class SmokeTest {
     @Test
     void everyScenarioRanOnEveryBackendThatCan() {
         assertThat(reports.stream().map(Report.OfBackend::name))
-                .containsExactly("memory", "zookeeper", "redis", "etcd");
+                .containsExactly("memory", "zookeeper", "redis", "redlock", "etcd");
         assertThat(scenarios(reports.get(0)))
                 .containsExactly("one-thread", "sixteen-locks", "contended", "crowd", "held");
         assertThat(scenarios(reports.get(1)))
                 .isEqualTo(Scenarios.all().stream().map(Scenario::name).toList());
+        assertThat(scenarios(reports.get(3))).isEqualTo(ON_FIVE_SERVERS);
     }
 
     @Test

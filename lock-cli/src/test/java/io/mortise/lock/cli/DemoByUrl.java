@@ -16,22 +16,32 @@ final class DemoByUrl {
     private DemoByUrl() {}
 
     static void showsWhatItClaims(String url) {
+        showsWhatItClaims(url, () -> {});
+    }
+
+    /** @param duringTheLockedRun done once workers have sold under the lock, before the next of them is told anything */
+    static void showsWhatItClaims(String url, Runnable duringTheLockedRun) {
+        String small = url + "?lease=3s";
         // A store's client may need seconds to load on a busy machine, and the demo waits no longer than a user would.
-        Locks.connect(url, PATIENT).close();
+        Locks.connect(small, PATIENT).close();
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
+        PrintWriter progress = new PrintWriter(err) {
+            private boolean withLock;
+
+            @Override
+            public void println(String line) {
+                super.println(line);
+                if (withLock && line.endsWith(" sold")) {
+                    withLock = false;
+                    duringTheLockedRun.run();
+                }
+                withLock |= line.contains("items, with the lock");
+            }
+        };
 
         int code = LockCtl.run(
-                new PrintWriter(out),
-                new PrintWriter(err),
-                "demo",
-                "--url",
-                url + "?lease=3s",
-                "--json",
-                "--workers",
-                "2",
-                "--items",
-                "3");
+                new PrintWriter(out), progress, "demo", "--url", small, "--json", "--workers", "2", "--items", "3");
 
         assertThat(code).as(err.toString()).isZero();
         assertThat(out.toString())

@@ -22,6 +22,7 @@ public final class Backends {
                 new Startable(MemoryBackend.NAME, MemoryBackend::new),
                 new Startable(ZooKeeperBackend.NAME, ZooKeeperBackend::new),
                 new Startable(RedisBackend.NAME, RedisBackend::new),
+                new Startable(RedlockBackend.NAME, RedlockBackend::new),
                 new Startable(EtcdBackend.NAME, EtcdBackend::new));
     }
 }

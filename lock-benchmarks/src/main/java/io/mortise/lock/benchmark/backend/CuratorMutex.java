@@ -21,7 +21,7 @@ final class CuratorMutex implements Contender {
 
     @Override
     public String description() {
-        return "Curator " + Versions.of("org.apache.curator", "curator-recipes")
+        return "Curator " + Versions.of("curator-recipes")
                 + " InterProcessMutex, a new one for each acquire; releases are awaited";
     }
 

@@ -25,7 +25,7 @@ final class JetcdLock implements Contender {
 
     @Override
     public String description() {
-        return "jetcd " + Versions.of("io.etcd", "jetcd-core") + " Lock, one lease a thread, kept alive";
+        return "jetcd " + Versions.of("jetcd-core") + " Lock, one lease a thread, kept alive";
     }
 
     @Override

@@ -35,7 +35,7 @@ final class RawJetcd implements Contender {
 
     @Override
     public String description() {
-        return "jetcd " + Versions.of("io.etcd", "jetcd-core")
+        return "jetcd " + Versions.of("jetcd-core")
                 + ": a Txn that puts if absent, a delete; tries again every millisecond";
     }
 

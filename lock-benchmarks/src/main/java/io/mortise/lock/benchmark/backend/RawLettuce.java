@@ -20,12 +20,12 @@ import java.util.concurrent.locks.LockSupport;
 final class RawLettuce implements Contender {
     static final String NAME = "raw";
 
-    private static final String RELEASE =
+    static final String RELEASE =
             "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
     private static final long PAUSE_NANOS = 1_000_000;
 
     /** It renews nothing: a minute is more than any scenario holds a lock. */
-    private static final long LEASE_MILLIS = 60_000;
+    static final long LEASE_MILLIS = 60_000;
 
     @Override
     public String name() {
@@ -34,7 +34,7 @@ final class RawLettuce implements Contender {
 
     @Override
     public String description() {
-        return "Lettuce " + Versions.of("io.lettuce", "lettuce-core")
+        return "Lettuce " + Versions.of("lettuce-core")
                 + ": SET NX PX, EVALSHA to delete; tries again every millisecond";
     }
 

@@ -19,7 +19,7 @@ final class RedissonLock implements Contender {
 
     @Override
     public String description() {
-        return "Redisson " + Versions.of("org.redisson", "redisson") + " RLock, renewed by its watchdog";
+        return "Redisson " + Versions.of("redisson") + " RLock, renewed by its watchdog";
     }
 
     @Override
@@ -43,7 +43,7 @@ final class RedissonLock implements Contender {
         };
     }
 
-    private record Granted(RLock lock) implements Held {
+    record Granted(RLock lock) implements Held {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

@@ -3,23 +3,28 @@ package io.mortise.lock.benchmark.backend;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Optional;
 import java.util.Properties;
 
-/** The version of a library on the class path, from what Maven leaves in its jar. */
+/** The versions of the libraries that are measured, as the build has them. */
 final class Versions {
+    private static final Properties ALL = load();
+
     private Versions() {}
 
-    /** {@code unknown} if the jar does not tell. */
-    static String of(String groupId, String artifactId) {
-        String file = "/META-INF/maven/" + groupId + "/" + artifactId + "/pom.properties";
-        Properties properties = new Properties();
-        try (InputStream in = Versions.class.getResourceAsStream(file)) {
-            if (in != null) {
-                properties.load(in);
-            }
+    private static Properties load() {
+        Properties all = new Properties();
+        try (InputStream in = Versions.class.getResourceAsStream("versions.properties")) {
+            all.load(Optional.ofNullable(in).orElseThrow());
         } catch (IOException e) {
-            return "unknown";
+            throw new UncheckedIOException(e);
         }
-        return properties.getProperty("version", "unknown");
+        return all;
+    }
+
+    /** Of a library that {@code versions.properties} names. */
+    static String of(String artifactId) {
+        return Optional.ofNullable(ALL.getProperty(artifactId)).orElseThrow();
     }
 }

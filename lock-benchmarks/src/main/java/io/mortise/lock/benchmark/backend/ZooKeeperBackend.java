@@ -32,7 +32,7 @@ final class ZooKeeperBackend implements Backend {
 
     @Override
     public String description() {
-        return "ZooKeeper " + Versions.of("org.apache.zookeeper", "zookeeper") + ", one server in this JVM";
+        return "ZooKeeper " + Versions.of("zookeeper") + ", one server in this JVM";
     }
 
     @Override

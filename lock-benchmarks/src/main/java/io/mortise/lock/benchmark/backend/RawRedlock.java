@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SetArgs;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The algorithm that the Redis documentation describes, by Lettuce as it comes: {@code SET key value NX PX} to all masters at
+ * once, done with a majority, and a script that deletes the key on all of them. It has no tokens, renews nothing and recovers
+ * from nothing; who finds no majority gives back what it got and tries again a millisecond later, more or less.
+ */
+final class RawRedlock implements Contender {
+    static final String NAME = "raw";
+
+    private static final long MOST_PAUSE_NANOS = 2_000_000;
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "Lettuce " + Versions.of("lettuce-core")
+                + ": SET NX PX, EVALSHA, on a majority; tries again every millisecond";
+    }
+
+    @Override
+    public boolean polls() {
+        return true;
+    }
+
+    @Override
+    public Session open(String endpoint) {
+        RawMasters masters = new RawMasters(endpoint);
+        String release = masters.load(RawLettuce.RELEASE);
+        SetArgs ifFree = SetArgs.Builder.nx().px(RawLettuce.LEASE_MILLIS);
+        return new Session() {
+            @Override
+            public Held acquire(String lock) {
+                String key = "raw:" + lock;
+                while (true) {
+                    String value =
+                            String.format("%016x", ThreadLocalRandom.current().nextLong())
+                                    + "-".repeat(RedisBackend.VALUE_LENGTH - 16);
+                    long start = System.nanoTime();
+                    Keys keys = new Keys(masters, release, key, value);
+                    if (masters.majority(commands -> commands.set(key, value, ifFree), Objects::nonNull)
+                            && System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(RawLettuce.LEASE_MILLIS)) {
+                        return keys;
+                    }
+                    keys.releaseAsync();
+                    LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MOST_PAUSE_NANOS));
+                }
+            }
+
+            @Override
+            public void close() {
+                masters.close();
+            }
+        };
+    }
+
+    private record Keys(RawMasters masters, String script, String key, String value) implements Held {
+        @Override
+        public OptionalLong token() {
+            return OptionalLong.empty();
+        }
+
+        @Override
+        public void release() {
+            if (!delete().join()) {
+                throw new IllegalStateException("the lease on " + key + " was over");
+            }
+        }
+
+        @Override
+        public void releaseAsync() {
+            CompletableFuture<Boolean> unused = delete();
+        }
+
+        private CompletableFuture<Boolean> delete() {
+            return masters.ask(
+                    commands -> commands.<Long>evalsha(script, ScriptOutputType.INTEGER, new String[] {key}, value),
+                    deleted -> deleted == 1);
+        }
+    }
+}
