@@ -47,7 +47,7 @@ final class StandaloneLink implements RedisLink {
             RedisNode node = FirstContact.await(
                     () -> {
                         RedisNode opened = new RedisNode(
-                                new RedisNode.Target("", endpoints, () -> connect(client, uri)),
+                                new RedisNode.Target("", endpoints, () -> connect(client, uri), true),
                                 context,
                                 context.requestTimeout(),
                                 options.waitReplicas(),

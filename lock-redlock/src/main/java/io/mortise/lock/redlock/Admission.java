@@ -26,19 +26,16 @@ record Admission(Quorum quorum, long longestLeaseMicros) {
         Standing later(long micros) {
             return new Standing(admitted, hadSentinel, bootMicros, sinceMicros, nowMicros + micros);
         }
-
-        /** The same, once it was admitted. */
-        Standing nowAdmitted() {
-            return new Standing(true, true, bootMicros, OptionalLong.empty(), nowMicros);
-        }
     }
 
     /** What is known of one of the others. */
     enum Other {
         /** It votes, and its counters can be read. */
         ADMITTED,
-        /** It answers, and does not know the counters either. */
+        /** It answers, and may have forgotten what it knew in an earlier life. */
         FORGETFUL,
+        /** It answers, and knows of no earlier life. */
+        EMPTY,
         /** It does not answer. */
         SILENT
     }
@@ -64,8 +61,8 @@ record Admission(Quorum quorum, long longestLeaseMicros) {
             return new Verdict.Admitted();
         }
         long admitted = count(others, Other.ADMITTED);
-        // One that was deleted while its process went on may have voted until just before it was found so.
-        boolean deleted = !standing.hadSentinel() && admitted > 0;
+        // What is empty was deleted a moment ago, and its process voted until then: unless all are, for they are new.
+        boolean deleted = !standing.hadSentinel() && count(others, Other.EMPTY) < others.size();
         long since = standing.sinceMicros().orElse(standing.nowMicros());
         long quarantined = (deleted ? since : standing.bootMicros()) + longestLeaseMicros;
         if (quarantined > standing.nowMicros()) {

@@ -62,7 +62,7 @@ final class Master {
         return opening.node().endpoints();
     }
 
-    void greeted(Greeted said) {
+    synchronized void greeted(Greeted said) {
         greeted = said;
         refused = null;
     }
@@ -89,16 +89,20 @@ final class Master {
         return said != null && said.votes() ? said : null;
     }
 
-    /** It may have forgotten everything since: it is to be greeted again. */
-    void doubt(Greeted said) {
-        if (said.equals(greeted)) {
+    /** It may have forgotten everything since. True if nobody else has found that already: it is to be greeted again. */
+    synchronized boolean doubt(Greeted said) {
+        boolean first = said.equals(greeted);
+        if (first) {
             greeted = null;
         }
+        return first;
     }
 
     Admission.Other asOther() {
         return greeted()
-                .map(said -> said.votes() ? Admission.Other.ADMITTED : Admission.Other.FORGETFUL)
+                .map(said -> said.votes()
+                        ? Admission.Other.ADMITTED
+                        : said.standing.hadSentinel() ? Admission.Other.FORGETFUL : Admission.Other.EMPTY)
                 .orElse(Admission.Other.SILENT);
     }
 

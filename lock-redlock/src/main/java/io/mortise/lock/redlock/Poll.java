@@ -63,7 +63,7 @@ final class Poll {
         if (no > quorum.spare()) {
             return Verdict.REFUSED;
         }
-        return yes + no + none == quorum.nodes() ? Verdict.UNDECIDED : Verdict.OPEN;
+        return yes + no + none >= quorum.nodes() ? Verdict.UNDECIDED : Verdict.OPEN;
     }
 
     /** How many said yes so far. */

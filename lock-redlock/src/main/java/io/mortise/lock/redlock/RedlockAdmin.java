@@ -148,11 +148,13 @@ final class RedlockAdmin implements LockAdmin {
     @Override
     public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
         String[] keys = backend.keys().of(new LockName(name)).all();
+        String grant = grantOf(seen.raw());
+        String ours = OwnerRecord.attemptId(seen.raw()).isPresent() ? "1" : "0";
         String what = "forced release of lock \"" + name + "\"";
         return askAll(
                         what,
                         master -> master.node()
-                                .ask(what, RedlockScript.FORCE_RELEASE.script(), keys, grantOf(seen.raw()))
+                                .ask(what, RedlockScript.FORCE_RELEASE.script(), keys, grant, ours)
                                 .thenApply(answer -> answer.get(0).equals(1L)))
                 .thenApply(answers -> answers.contains(true));
     }
@@ -181,6 +183,10 @@ final class RedlockAdmin implements LockAdmin {
                 .thenApply(info -> Diagnosis.eviction(info).stream()
                         .map(found ->
                                 new Finding(found.severity(), master.endpoint() + ": " + found.what(), found.remedy()))
-                        .toList());
+                        .toList())
+                .exceptionally(failure -> List.of(new Finding(
+                        Finding.Severity.WARNING,
+                        master.endpoint() + " does not answer: " + failure.getMessage(),
+                        "see to this master: one more that fails may be one too many")));
     }
 }

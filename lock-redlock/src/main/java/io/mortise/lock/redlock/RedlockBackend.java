@@ -47,6 +47,7 @@ final class RedlockBackend implements LockBackend {
     private final BackendContext context;
     private final RedlockKeys keys;
     private final Masters masters;
+    private final Admissions admissions;
     private final Mailbox<RedlockTicket> mailbox;
     private final Renewals renewals;
     private final @Nullable OwnClient<RedisClient> own;
@@ -56,8 +57,10 @@ final class RedlockBackend implements LockBackend {
         this.context = context;
         this.keys = new RedlockKeys(options.prefix());
         this.mailbox = new Mailbox<>(context.clock());
-        this.masters = new Masters(new Quorum(options.size()), keys, context, options.leaseDuration());
-        this.renewals = new Renewals(masters, context.clock());
+        this.masters = new Masters(new Quorum(options.size()), context.clock());
+        this.admissions = new Admissions(masters, keys, context, this::wakeAll);
+        admissions.leases(options.leaseDuration());
+        this.renewals = new Renewals(masters, admissions, context.clock());
         this.own = options.uris().isEmpty() ? null : OwnClient.toServers(options.sslOptions(), context);
     }
 
@@ -78,8 +81,8 @@ final class RedlockBackend implements LockBackend {
         Duration timeout = options.nodeTimeout(context);
         List<Master> all = new ArrayList<>();
         for (int index = 0; index < options.size(); index++) {
-            RedisNode.Target target = new RedisNode.Target("", endpoints.get(index), connect(index));
-            NodeListener listener = masters.listener(index, new Hints(index));
+            RedisNode.Target target = new RedisNode.Target("", endpoints.get(index), connect(index), false);
+            NodeListener listener = masters.listener(index, admissions, new Hints(index));
             all.add(new Master(
                     index, new Reopening(target, keys.channel(context.clientId()), context, timeout, listener)));
         }
@@ -111,6 +114,11 @@ final class RedlockBackend implements LockBackend {
         return () -> CompletableFuture.completedFuture(own.client().connectPubSub(StringCodec.UTF8, uri));
     }
 
+    /** A master votes that did not: what it published meanwhile was not heard, and places in line may be gone there. */
+    private void wakeAll() {
+        mailbox.wakeAll(RedlockTicket::isWaiting);
+    }
+
     /** What one master publishes for this client. */
     private final class Hints implements NodeListener {
         private final int index;
@@ -135,9 +143,7 @@ final class RedlockBackend implements LockBackend {
         }
 
         @Override
-        public void listening(RedisNode node) {
-            mailbox.wakeAll(RedlockTicket::isWaiting);
-        }
+        public void listening(RedisNode node) {}
     }
 
     /** Nobody here waits with that attempt any more: its place is given up there, and the next one is woken. */
@@ -166,6 +172,10 @@ final class RedlockBackend implements LockBackend {
 
     Masters masters() {
         return masters;
+    }
+
+    Admissions admissions() {
+        return admissions;
     }
 
     Mailbox<RedlockTicket> mailbox() {
@@ -209,6 +219,7 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public Ticket enqueue(LockRequest request, Waiter waiter) {
+        admissions.leases(request.leaseDuration());
         return new RedlockTicket(this, request, waiter);
     }
 

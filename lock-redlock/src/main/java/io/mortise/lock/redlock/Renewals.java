@@ -15,10 +15,12 @@ final class Renewals {
     private static final int CHUNK = 250;
 
     private final Masters masters;
+    private final Admissions admissions;
     private final LockClock clock;
 
-    Renewals(Masters masters, LockClock clock) {
+    Renewals(Masters masters, Admissions admissions, LockClock clock) {
         this.masters = masters;
+        this.admissions = admissions;
         this.clock = clock;
     }
 
@@ -58,7 +60,7 @@ final class Renewals {
             public void answered(List<Object> answer) {
                 boolean counts = answer.get(0) instanceof Long && voting.stands();
                 if (answer.get(0) instanceof String) {
-                    masters.doubt(master, voting);
+                    admissions.doubt(master, voting);
                 }
                 for (int i = 0; i < chunk.size(); i++) {
                     Poll.Answer said =

@@ -1,14 +1,21 @@
 -- This master votes from now on. Counters only ever rise.
--- KEYS: its state. ARGV: the run id of its process, '1' if its clock is to be above all counters, the buckets and their counters
--- Answers the time
+-- KEYS: its state. ARGV: the run id of its process, since when it does not vote as it was judged, '1' if its clock is to be above
+--       all counters, the buckets and their counters
+-- Answers 1, or 0: it has forgotten again since it was judged
+if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then
+  local seen = redis.call('HMGET', KEYS[1], 'seen', 'since')
+  if seen[1] ~= ARGV[1] or seen[2] ~= ARGV[2] then
+    return 0
+  end
+end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local floor = ARGV[2] == '1' and now or 0
-for i = 3, #ARGV, 2 do
+local floor = ARGV[3] == '1' and now or 0
+for i = 4, #ARGV, 2 do
   local bucket, known = ARGV[i], tonumber(ARGV[i + 1])
   local count = math.max(known, floor, tonumber(redis.call('HGET', KEYS[1], bucket) or 0))
   redis.call('HSET', KEYS[1], bucket, string.format('%.0f', count))
 end
 redis.call('HSET', KEYS[1], 'run', ARGV[1])
 redis.call('HDEL', KEYS[1], 'seen', 'since')
-return now
+return 1

@@ -2,6 +2,7 @@
 package io.mortise.lock.redlock;
 
 import static io.mortise.lock.redlock.Admission.Other.ADMITTED;
+import static io.mortise.lock.redlock.Admission.Other.EMPTY;
 import static io.mortise.lock.redlock.Admission.Other.FORGETFUL;
 import static io.mortise.lock.redlock.Admission.Other.SILENT;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,21 +58,29 @@ class AdmissionTest {
         assertThat(of(restarted(850), ADMITTED, SILENT)).isEqualTo(new Verdict.Wait(50));
         assertThat(of(restarted(800), ADMITTED, SILENT)).isEqualTo(new Verdict.Admit(true));
         assertThat(of(empty(0, 950), SILENT, SILENT)).isEqualTo(new Verdict.Wait(50));
+        assertThat(of(empty(0, 850), SILENT, SILENT)).isEqualTo(new Verdict.Wait(50));
     }
 
     @Test
     void whereNobodyWhoComesBackCouldKnowMoreItDoesNotWaitForThem() {
         assertThat(of(restarted(900), ADMITTED, FORGETFUL)).isEqualTo(new Verdict.Admit(true));
-        assertThat(of(empty(0, 990), FORGETFUL, SILENT)).isEqualTo(new Verdict.Admit(true));
-        assertThat(of(empty(0, 990), FORGETFUL, FORGETFUL, SILENT, SILENT)).isEqualTo(new Verdict.Admit(true));
+        assertThat(of(restarted(900), FORGETFUL, SILENT)).isEqualTo(new Verdict.Admit(true));
+        assertThat(of(restarted(900), FORGETFUL, EMPTY, SILENT, SILENT)).isEqualTo(new Verdict.Admit(true));
     }
 
     @Test
     void aNewNamespaceOnServersThatHaveRunForLongIsReadyAtOnce() {
-        assertThat(of(empty(0, NOW), FORGETFUL, FORGETFUL)).isEqualTo(new Verdict.Admit(true));
-        assertThat(of(empty(960, NOW), FORGETFUL, FORGETFUL))
+        assertThat(of(empty(0, NOW), EMPTY, EMPTY)).isEqualTo(new Verdict.Admit(true));
+        assertThat(of(empty(960, NOW), EMPTY, EMPTY))
                 .as("it may have voted just before it was started")
                 .isEqualTo(new Verdict.Wait(60));
+    }
+
+    @Test
+    void S1_anEmptyOneAmongOthersThatAreNotMayHaveVotedUntilJustNow() {
+        assertThat(of(empty(0, 990), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Wait(90));
+        assertThat(of(empty(0, 900), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Admit(true));
+        assertThat(of(empty(0, 990), EMPTY, SILENT)).isEqualTo(new Verdict.Wait(90));
     }
 
     @Test

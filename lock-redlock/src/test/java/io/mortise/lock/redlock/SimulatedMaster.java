@@ -105,6 +105,12 @@ final class SimulatedMaster {
                 time);
     }
 
+    Admission.Other asOther() {
+        return isAdmitted()
+                ? Admission.Other.ADMITTED
+                : now.admittedRun != null ? Admission.Other.FORGETFUL : Admission.Other.EMPTY;
+    }
+
     void admit(long counter) {
         now = new State(now.owner, now.expiresAt, Math.max(now.counter, counter), run, 0);
     }

@@ -215,7 +215,7 @@ final class TokenSimulation {
                 .filter(other -> other != node)
                 .mapToObj(other -> random.nextInt(5) == 0
                         ? Admission.Other.SILENT
-                        : masters.get(other).isAdmitted() ? Admission.Other.ADMITTED : Admission.Other.FORGETFUL)
+                        : masters.get(other).asOther())
                 .toList();
         Admission admission = new Admission(quorum, LEASE);
         if (admission.of(master.standing(now), others) instanceof Admission.Verdict.Admit admit) {

@@ -90,6 +90,7 @@ final class Connection implements RedisConnectionStateListener {
         }
         connection.removeListener(hears);
         connection.removeListener(this);
+        stands = false;
         if (inCluster) {
             drop(); // see discard
         } else {

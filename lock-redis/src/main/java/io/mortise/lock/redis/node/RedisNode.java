@@ -48,11 +48,13 @@ public final class RedisNode {
      * @param id by which a cluster knows it, else empty
      * @param endpoints for people, without secrets
      * @param connect called once, by the start; a client with RESP3 that reconnects by itself
+     * @param moves another connection may lead to another server: one that turns out to be a replica is dropped
      */
     public record Target(
             String id,
             String endpoints,
-            Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect) {}
+            Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect,
+            boolean moves) {}
 
     /**
      * It is to be started; what is asked of it before waits for that.
@@ -163,6 +165,10 @@ public final class RedisNode {
     /** Whether its connection stands. */
     public boolean isConnected() {
         return connection.stands();
+    }
+
+    boolean moves() {
+        return target.moves;
     }
 
     boolean isClosed() {

@@ -53,7 +53,8 @@ public final class Reopening {
                 target.id(),
                 target.endpoints(),
                 () -> CompletableFuture.supplyAsync(target.connect(), context.blocking())
-                        .thenCompose(Function.identity()));
+                        .thenCompose(Function.identity()),
+                target.moves());
         NodeListener retrying = new Retrying(listener);
         this.fresh = () -> new RedisNode(apart, context, requestTimeout, 0, retrying);
         this.node = fresh.get();

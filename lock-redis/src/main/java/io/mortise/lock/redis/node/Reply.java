@@ -3,7 +3,7 @@ package io.mortise.lock.redis.node;
 
 import java.util.List;
 
-/** What becomes of one request: one of these is called, once. */
+/** What becomes of one request: {@link #answered} or {@link #failed} is called, once. */
 public interface Reply {
     /**
      * On the connection's I/O thread: {@link RedisNode#epoch()} is that of the connection on which it came.
@@ -11,6 +11,9 @@ public interface Reply {
      * @param answer numbers, as {@link Long}, and texts; one that stands alone is a list of one
      */
     void answered(List<Object> answer);
+
+    /** The server did not know the script: it is sent once more, behind what was sent since. Before one of the others. */
+    default void sentAgain() {}
 
     /**
      * No answer, or an error for one.

@@ -60,6 +60,7 @@ final class Requests {
                     if (failure == null) {
                         answered(reply, answer);
                     } else if (failure instanceof RedisNoScriptException) {
+                        reply.sentAgain();
                         send(
                                 Call.byText(script, keys, args, call.sentNanos(), connection.epoch()),
                                 reply,
@@ -143,6 +144,7 @@ final class Requests {
     private void dropReplica(Throwable failure) {
         if (failure instanceof RedisCommandExecutionException answer
                 && RedisFailure.code(String.valueOf(answer.getMessage())).equals("READONLY")
+                && node.moves()
                 && !node.isClosed()) {
             log.info("event=not-a-master endpoints={}", node.endpoints());
             connection.drop();

@@ -64,7 +64,7 @@ final class NodeBench implements AutoCloseable {
     }
 
     RedisNode.Target target() {
-        return new RedisNode.Target("", server.url(), () -> CompletableFuture.completedFuture(connect()));
+        return new RedisNode.Target("", server.url(), () -> CompletableFuture.completedFuture(connect()), true);
     }
 
     /** An open one. */

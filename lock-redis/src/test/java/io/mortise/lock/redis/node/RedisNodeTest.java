@@ -39,7 +39,7 @@ class RedisNodeTest {
         try (NodeBench bench = new NodeBench(clock)) {
             CompletableFuture<StatefulRedisPubSubConnection<String, String>> connecting = new CompletableFuture<>();
             RedisNode node = new RedisNode(
-                    new RedisNode.Target("", bench.server.url(), () -> connecting),
+                    new RedisNode.Target("", bench.server.url(), () -> connecting, true),
                     bench.context,
                     bench.context.requestTimeout(),
                     0,
