@@ -165,7 +165,11 @@ final class ClusterLink implements RedisLink, NodeListener {
             Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect,
             NodeListener told) {
         return new RedisNode(
-                new RedisNode.Target(id, at, connect, true), context, context.requestTimeout(), options.waitReplicas(), told);
+                new RedisNode.Target(id, at, connect, true),
+                context,
+                context.requestTimeout(),
+                options.waitReplicas(),
+                told);
     }
 
     /** Sharded where the server can: what is published then stays on that node and its replicas. */

@@ -77,7 +77,11 @@ final class Admissions {
     }
 
     private void greetAgain(Master master, RedisNode node, int epoch) {
-        if (master.node() == node && node.isUsable() && node.isConnected() && node.epoch() == epoch && master.voting() == null) {
+        if (master.node() == node
+                && node.isUsable()
+                && node.isConnected()
+                && node.epoch() == epoch
+                && master.voting() == null) {
             greet(master, node);
         }
     }
@@ -102,7 +106,8 @@ final class Admissions {
                             now - Long.parseLong(field(info, "uptime_in_seconds")) * 1_000_000,
                             since == 0 ? OptionalLong.empty() : OptionalLong.of(since),
                             now);
-                    return new Master.Greeted(node, epoch, run, standing, context.clock().nanoTime());
+                    return new Master.Greeted(
+                            node, epoch, run, standing, context.clock().nanoTime());
                 });
     }
 
@@ -168,7 +173,8 @@ final class Admissions {
         return CompletableFuture.allOf(states.toArray(CompletableFuture[]::new)).thenCompose(ok -> {
             List<Map<String, String>> known =
                     states.stream().map(CompletableFuture::join).toList();
-            // Who voted for a longer lease than this client knew of has noted that; with fewer others it would be a guess.
+            // Who voted for a longer lease than this client knew of has noted that; with fewer others it would be a
+            // guess.
             longestLeaseMillis.accumulateAndGet(highest(known, "lease"), Math::max);
             boolean still = judge(master, said).equals(new Admission.Verdict.Admit(byClock));
             if (!still || (!byClock && known.size() < quorum.knowsAll())) {

@@ -87,10 +87,11 @@ final class Masters {
     /** One server by two names would have two votes. Names the other one. */
     Optional<LockConfigurationException> twinOf(Master master, String run) {
         return othersThan(master).stream()
-                .filter(other -> other.greeted().filter(said -> said.run().equals(run)).isPresent())
+                .filter(other ->
+                        other.greeted().filter(said -> said.run().equals(run)).isPresent())
                 .findFirst()
-                .map(other -> new LockConfigurationException(
-                        master.endpoint() + " and " + other.endpoint() + " are one server, which would have two votes"));
+                .map(other -> new LockConfigurationException(master.endpoint() + " and " + other.endpoint()
+                        + " are one server, which would have two votes"));
     }
 
     /**

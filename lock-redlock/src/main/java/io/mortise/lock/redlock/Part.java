@@ -6,7 +6,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** What one attempt has at one master, or may have. */
+/** What one ticket has at one master, or may have. */
 final class Part {
     private final Master master;
     private final Removal removal;
@@ -29,25 +29,23 @@ final class Part {
         return removal;
     }
 
-    /** Something was sent that may have made something. */
-    void touch() {
+    /** Something is sent that may make something; one that waits may stand in line there from now on. */
+    void touch(boolean waits) {
         touched = true;
+        inLine |= waits;
     }
 
-    /** Its answer says that nothing of this attempt is there, and nothing else of it is under way. */
+    /** Its answer says that it has no vote there. */
     void untouch() {
         touched = inLine || removal.mayYetExecute();
     }
 
+    /** Whether something of it may be there. */
     boolean isTouched() {
         return touched;
     }
 
-    /** It stands in line there, or may. */
-    void standsInLine() {
-        inLine = true;
-    }
-
+    /** Whether it may stand in line there. */
     boolean isInLine() {
         return inLine;
     }

@@ -15,6 +15,11 @@ final class Pause {
     /** Several share the votes and this one has none: it leaves the lock to them. */
     private static final Duration ASIDE = Duration.ofMillis(150);
 
+    /** What sharing comes to at most, if it happens again and again: one of them may not be who it seems. */
+    private static final Duration SHARED_AT_MOST = Duration.ofSeconds(1);
+
+    private static final int MOST_DOUBLINGS = 7;
+
     /** Those in line do not all ask at once when a holder died: each gives those before it so much time. */
     private static final Duration APART = Duration.ofMillis(100);
 
@@ -27,11 +32,14 @@ final class Pause {
      *
      * @param held somebody has a majority
      * @param chance from 0 to 1
+     * @param splits how often in a row nobody had one
      */
-    static Duration before(List<Vote> votes, boolean held, Quorum quorum, double chance) {
+    static Duration before(List<Vote> votes, boolean held, Quorum quorum, double chance, int splits) {
         boolean shares = votes.stream().anyMatch(vote -> vote instanceof Vote.Granted);
         if (!held) {
-            Duration most = shares ? SHARED : ASIDE;
+            Duration grown =
+                    (shares ? SHARED : ASIDE).multipliedBy(1L << Math.min(Math.max(0, splits - 1), MOST_DOUBLINGS));
+            Duration most = grown.compareTo(SHARED_AT_MOST) < 0 ? grown : SHARED_AT_MOST;
             return most.dividedBy(10).plusNanos((long) (most.toNanos() * chance));
         }
         List<Vote.Conflicted> conflicts = votes.stream()

@@ -2,7 +2,6 @@
 package io.mortise.lock.redlock;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.LockRequest;
@@ -26,9 +25,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     /** How long a place in line stands without being asked for again: more than three times the longest pause. */
     static final Duration PLACE_STANDS = Duration.ofSeconds(20);
 
-    static final String PLACE_STANDS_MILLIS = String.valueOf(PLACE_STANDS.toMillis());
-
-    private static final Duration AGAIN = Duration.ofMillis(50);
+    private static final String PLACE_STANDS_MILLIS = String.valueOf(PLACE_STANDS.toMillis());
 
     /** Woken by too few masters for a majority, it asks all the same a little later. */
     private static final long ALONE_AT_LEAST_NANOS = 5_000_000;
@@ -41,8 +38,11 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     private final RedlockKeys.OfLock keys;
     private final List<Part> parts = new ArrayList<>();
     private volatile @Nullable Round last;
+    private volatile @Nullable String displaced; // why
     private volatile boolean granted;
-    private volatile String place = "";
+    private volatile boolean ended;
+    private volatile String place = ""; // not known yet
+    private int splits; // one after the other; attempts do not overlap
 
     @GuardedBy("this")
     private final BitSet wokenBy = new BitSet();
@@ -59,19 +59,125 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
 
     @Override
     public CompletionStage<Attempt> attempt() {
+        String why = displaced;
+        if (why != null) {
+            leave();
+            return CompletableFuture.completedFuture(new Attempt.Displaced(why));
+        }
         synchronized (this) {
             wokenBy.clear();
         }
         if (request.mayWait() && place.isEmpty()) {
             backend.mailbox().add(request.attemptId(), this); // before it is sent: a message may come with the answer
-            place = backend.masters().place();
+            place = backend.masters().place().orElse("");
         }
-        Round round = new Round(backend, request, keys, parts, place);
+        Round round = new Round(this, parts, backend.masters().quorum());
         last = round;
-        return round.start().thenApply(attempt -> {
-            granted = attempt instanceof Attempt.Granted;
-            return attempt;
-        });
+        return round.start();
+    }
+
+    /** The core forgets it: what it may have is settled. */
+    private void leave() {
+        ended = true;
+        backend.mailbox().remove(request.attemptId());
+        parts.stream().filter(Part::isTouched).forEach(this::settle);
+    }
+
+    Attempt grant(long token, long validUntil) {
+        granted = true;
+        return new Attempt.Granted(
+                token,
+                new RedlockLiveness(
+                        backend.context().clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
+    }
+
+    Attempt waiting(Ballot ballot) {
+        boolean held = ballot.holder().isPresent();
+        splits = held ? 0 : splits + 1;
+        double chance = ThreadLocalRandom.current().nextDouble();
+        return new Attempt.Waiting(
+                Pause.before(ballot.votes(), held, backend.masters().quorum(), chance, splits));
+    }
+
+    /**
+     * This attempt id must not get a grant any more: something of it may yet be executed that would take it away. The next
+     * attempt is another's.
+     */
+    void displace(String why) {
+        displaced = why;
+    }
+
+    boolean isEnded() {
+        return ended;
+    }
+
+    boolean mayWait() {
+        return request.mayWait();
+    }
+
+    RedlockKeys.OfLock keys() {
+        return keys;
+    }
+
+    Duration lease() {
+        return request.leaseDuration();
+    }
+
+    long nanoTime() {
+        return backend.context().clock().nanoTime();
+    }
+
+    String what() {
+        return "acquire of lock \"" + request.name() + "\"";
+    }
+
+    void doubt(Master master, Master.Greeted said) {
+        backend.admissions().doubt(master, said);
+    }
+
+    /** What the script is given, as its head says. */
+    String[] acquiring(Part part, Master.Greeted voting, long notAfter) {
+        String lease = String.valueOf(request.leaseDuration().toMillis());
+        String inLine = part.isInLine() ? "1" : "0";
+        String until = String.valueOf(notAfter);
+        String record = backend.record(request);
+        return request.mayWait()
+                ? new String[] {
+                    voting.run(),
+                    keys.bucket(),
+                    request.attemptId(),
+                    record,
+                    lease,
+                    until,
+                    inLine,
+                    voting.node().channel(),
+                    placeNow(),
+                    PLACE_STANDS_MILLIS
+                }
+                : new String[] {voting.run(), keys.bucket(), request.attemptId(), record, lease, until, inLine};
+    }
+
+    /** What the script is given, as its head says. */
+    String[] raising(Master.Greeted voting, long token) {
+        return new String[] {voting.run(), keys.bucket(), request.attemptId(), String.valueOf(token)};
+    }
+
+    /** What the script is given, as its head says. */
+    String[] yielding(Part part) {
+        return new String[] {
+            request.attemptId(),
+            backend.record(request),
+            String.valueOf(request.leaseDuration().toMillis()),
+            part.master().node().channel(),
+            placeNow(),
+            PLACE_STANDS_MILLIS
+        };
+    }
+
+    /** A master that has begun to vote since is asked before anybody's clock was: last in line, until it is asked again. */
+    private String placeNow() {
+        String known = place;
+        return known.isEmpty() ? "inf" : known;
     }
 
     /** The lock may be free at that master. On its I/O thread. */
@@ -116,57 +222,19 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
 
     @Override
     public CompletionStage<Boolean> end() {
+        ended = true;
         backend.mailbox().remove(request.attemptId());
-        CompletableFuture<Boolean> ended = new CompletableFuture<>();
-        Poll poll = new Poll(backend.masters().quorum());
-        long patience = backend.context().clock().nanoTime()
-                + backend.context().requestTimeout().toNanos()
-                - parts.get(0).master().node().requestTimeout().toNanos();
-        for (Part part : parts) {
-            if (part.isTouched()) {
-                end(part, poll, ended, patience, Poll.Answer.NO);
-            } else {
-                answered(poll, Poll.Answer.NO, ended);
-            }
-        }
-        return ended;
-    }
-
-    /**
-     * While no majority has answered, one that has not is asked again: there is more time than one master gets.
-     *
-     * @param gone what it means if nothing is there: asked again, it may be our own doing
-     */
-    private void end(Part part, Poll poll, CompletableFuture<Boolean> ended, long patience, Poll.Answer gone) {
-        part.removal().end(found -> answered(poll, found.held() ? Poll.Answer.YES : gone, ended), failure -> {
-            if (ended.isDone() || backend.context().clock().nanoTime() - patience >= 0) {
-                settle(part);
-                answered(poll, Poll.Answer.NONE, ended);
-            } else {
-                backend.context().clock().schedule(AGAIN, () -> end(part, poll, ended, patience, Poll.Answer.NONE));
-            }
-        });
-    }
-
-    private void answered(Poll poll, Poll.Answer answer, CompletableFuture<Boolean> ended) {
-        switch (poll.answer(answer)) {
-            case OPEN -> {}
-            case CARRIED -> ended.complete(true);
-            case REFUSED -> ended.complete(false);
-            case UNDECIDED -> {
-                if (poll.yes() + poll.no() >= backend.masters().quorum().majority()) {
-                    ended.complete(poll.yes() > 0);
-                } else {
-                    ended.completeExceptionally(new BackendUnavailableException(
-                            "release of lock \"" + request.name() + "\": no quorum: " + (poll.yes() + poll.no())
-                                    + " of " + parts.size() + " masters answered at " + backend.endpoints()));
-                }
-            }
-        }
+        return new Withdrawal(
+                        this,
+                        parts,
+                        backend.context(),
+                        "release of lock \"" + request.name() + "\"",
+                        backend.endpoints())
+                .begin();
     }
 
     /** A master that does not answer is asked again until it does, or what it may have has ended by itself (S8). */
-    private void settle(Part part) {
+    void settle(Part part) {
         if (part.beginSettling()) {
             Duration late = part.master().node().requestTimeout().multipliedBy(2);
             Duration within = request.leaseDuration().compareTo(late) > 0 ? request.leaseDuration() : late;
@@ -179,7 +247,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
                                 part.removal().end(found -> settled.complete(true), settled::completeExceptionally);
                                 return settled;
                             },
-                            backend.context().clock().nanoTime() + within.toNanos());
+                            nanoTime() + within.toNanos());
         }
     }
 

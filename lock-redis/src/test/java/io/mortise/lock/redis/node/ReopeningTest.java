@@ -53,10 +53,7 @@ class ReopeningTest {
         ManualClock clock = new ManualClock();
         try (NodeBench bench = new NodeBench(clock)) {
             RedisNode.Target away = new RedisNode.Target(
-                    "",
-                    "redis://away",
-                    () -> CompletableFuture.failedFuture(new IllegalStateException("away")),
-                    false);
+                    "", "redis://away", () -> CompletableFuture.failedFuture(new IllegalStateException("away")), false);
             Reopening reopening = new Reopening(away, "c", bench.context, TIMEOUT, bench.told);
             reopening.start();
             for (int tries = 1; tries <= 10; tries++) {
