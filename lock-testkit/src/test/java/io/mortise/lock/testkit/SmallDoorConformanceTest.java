@@ -8,11 +8,13 @@ import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The contract for a backend that came through the small door and claims little: what a third party begins with. It has no
  * operator's view, so rules that need one are reported as not verified here.
  */
+@Tag("once") // the core below it is the one that the kit tests on memory, on each JDK
 class SmallDoorConformanceTest extends LockConformance {
     @Override
     protected BackendUnderTest backend() {
