@@ -103,12 +103,17 @@ final class Admissions {
                     Admission.Standing standing = new Admission.Standing(
                             answer.get(0).equals(1L),
                             answer.get(1).equals(1L),
-                            now - Long.parseLong(field(info, "uptime_in_seconds")) * 1_000_000,
+                            now - lived(info) * 1_000_000,
                             since == 0 ? OptionalLong.empty() : OptionalLong.of(since),
                             now);
                     return new Master.Greeted(
                             node, epoch, run, standing, context.clock().nanoTime());
                 });
+    }
+
+    /** In seconds, at least: the server counts the ends of seconds since the one in which it began. */
+    private static long lived(String info) {
+        return Math.max(0, Long.parseLong(field(info, "uptime_in_seconds")) - 1);
     }
 
     private static String field(String info, String name) {
@@ -120,11 +125,13 @@ final class Admissions {
         masters.twinOf(master, said.run()).ifPresentOrElse(master::refused, () -> {
             boolean votedBefore = master.voting() != null;
             master.greeted(said);
-            if (!said.votes()) {
-                consider(master, said);
-            } else if (!votedBefore) {
+            if (said.votes() && !votedBefore) {
                 whenOneVotes.run();
             }
+            // What is known of one of them may decide about the others.
+            masters.all().forEach(one -> one.greeted()
+                    .filter(its -> !its.votes())
+                    .ifPresent(its -> consider(one, its)));
         });
     }
 

@@ -5,26 +5,34 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.Script;
 import io.mortise.lock.spi.Attempt;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * One attempt to acquire: all masters are asked at once, and it is done as soon as enough have answered. A vote that lands
- * after a round was lost is given back. Answers come on I/O threads.
+ * One attempt to acquire: all masters are asked at once, and it is done as soon as enough have answered. When it is lost, each
+ * master that was asked is told so behind the question, and before the next: no vote stays that nobody counts. Answers come on
+ * I/O threads.
  */
 final class Round {
     /** The server's clock may have been set forward since it was last heard: one answer tells by how much. */
     private static final int MOST_TRIES = 2;
+
+    /** Before the next question, whether the server knows the script or not. */
+    private static final Script YIELD = RedlockScript.YIELD.script().whole();
 
     private final RedlockTicket ticket;
     private final List<Part> parts;
     private final Ballot ballot;
     private final CompletableFuture<Attempt> outcome = new CompletableFuture<>();
     private final long sent;
+    private final Set<Part> asked = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
 
     Round(RedlockTicket ticket, List<Part> parts, Quorum quorum) {
@@ -34,18 +42,22 @@ final class Round {
         this.sent = ticket.nanoTime();
     }
 
+    /** The core hears of the outcome once this has returned: until then nothing of a next round is sent. */
     CompletionStage<Attempt> start() {
         List<Part> absent = new ArrayList<>();
         for (Part part : parts) {
             Master.Greeted voting = part.master().voting();
-            if (voting == null) {
+            if (voting == null || lost) {
                 absent.add(part);
-            } else {
-                ask(part, voting, MOST_TRIES);
+                continue;
+            }
+            ask(part, voting, MOST_TRIES);
+            asked.add(part);
+            if (lost) {
+                giveBack(part); // who found it lost may not have seen that it was asked
             }
         }
-        absent.forEach(
-                part -> landed(part, part.master().abstains(), false)); // after the others, which it may decide for
+        absent.forEach(part -> landed(part, part.master().abstains(), false));
         return outcome;
     }
 
@@ -123,14 +135,10 @@ final class Round {
         part.removal().answered(voting.epoch(), serverMicros);
     }
 
-    /** @param again it was sent a second time, perhaps behind what was to take it away */
+    /** @param again it was sent a second time, behind what was to take it away */
     private void landed(Part part, Vote vote, boolean again) {
         switch (ballot.cast(part.master().index(), vote)) {
-            case OPEN -> {
-                if (lost) {
-                    giveBack(part, vote);
-                }
-            }
+            case OPEN -> {}
             case WON -> new SecondPhase(ticket, parts, ballot, this::granted, this::wonInVain).begin();
             case BUSY -> lost(() -> outcome.complete(ticket.waiting(ballot)));
             case NO_QUORUM ->
@@ -138,35 +146,35 @@ final class Round {
         }
         if (again && ticket.isEnded()) {
             ticket.settle(part);
+        } else if (again && lost && vote instanceof Vote.Granted) {
+            ticket.displace("a vote came after it was given back");
         }
     }
 
     private void lost(Runnable told) {
-        lost = true; // before the votes are looked at: what lands after that sees it
+        lost = true;
         try {
-            List<Vote> votes = ballot.votes();
-            parts.forEach(part -> giveBack(part, votes.get(part.master().index())));
+            asked.forEach(this::giveBack);
         } finally {
             told.run();
         }
     }
 
-    /** What was granted, or may have been, stands in nobody's way. One that does not wait is withdrawn by its ticket. */
-    private void giveBack(Part part, Vote vote) {
-        boolean mayBeThere = vote instanceof Vote.Granted || vote instanceof Vote.Failed;
-        if (mayBeThere && part.isTouched() && ticket.mayWait() && !ticket.isEnded()) {
-            part.master()
-                    .node()
-                    .run(RedlockScript.YIELD.script(), ticket.keys().all(), ticket.yielding(part), new Reply() {
-                        @Override
-                        public void answered(List<Object> values) {}
-
-                        @Override
-                        public void failed(Throwable cause, boolean notExecuted) {
-                            ticket.displace("a vote that was to be given back may be so at any time");
-                        }
-                    });
+    /** What was granted, or may be, stands in nobody's way. One that does not wait is withdrawn by its ticket. */
+    private void giveBack(Part part) {
+        boolean conflicted = ballot.votes().get(part.master().index()) instanceof Vote.Conflicted;
+        if (conflicted || !part.isTouched() || !ticket.mayWait() || ticket.isEnded()) {
+            return;
         }
+        part.master().node().run(YIELD, ticket.keys().all(), ticket.yielding(part), new Reply() {
+            @Override
+            public void answered(List<Object> values) {}
+
+            @Override
+            public void failed(Throwable cause, boolean notExecuted) {
+                ticket.displace("a vote that was to be given back may be so at any time");
+            }
+        });
     }
 
     private void granted(long token) {

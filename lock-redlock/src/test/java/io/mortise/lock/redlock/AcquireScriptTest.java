@@ -24,7 +24,7 @@ class AcquireScriptTest extends ScriptTest {
     void S03_aMasterThatIsNotAdmittedDoesNotVote() {
         bench.redis().call("HDEL", ScriptBench.STATE, "run");
         assertThat(bench.tryAcquire(1)).isEqualTo(List.of("unadmitted"));
-        bench.onState(RedlockScript.ADMIT, "another life", "0");
+        bench.admit("another life", "0");
         assertThat(bench.tryAcquire(1)).isEqualTo(List.of("unadmitted"));
         assertThat(bench.acquire(1, "c")).isEqualTo(List.of("unadmitted"));
         assertThat(bench.keys()).containsExactly(ScriptBench.STATE);

@@ -43,7 +43,7 @@ class AdmissionScriptsTest extends ScriptTest {
         assertThat(greet(RUN, 2_000).get(3)).isEqualTo(5_000L);
         assertThat(greet(RUN, 7_000).get(3)).isEqualTo(7_000L);
         assertThat(greet("another life", 1_000).get(3)).isEqualTo(7_000L);
-        bench.onState(RedlockScript.ADMIT, "another life", "0");
+        bench.admit("another life", "0");
         assertThat(greet("another life", 1_000).get(3)).isEqualTo(7_000L);
     }
 
@@ -51,7 +51,7 @@ class AdmissionScriptsTest extends ScriptTest {
     void S03_anAdmittedOneVotesInThisLifeAndKnowsOfItInTheNext() {
         bench.redis().call("FLUSHALL");
         greet("one", 1_000);
-        bench.onState(RedlockScript.ADMIT, "one", "0");
+        bench.admit("one", "0");
         long before = bench.micros();
         List<?> answer = greet("one", 1_000);
         assertThat(answer.subList(0, 3)).isEqualTo(List.of(1L, 1L, 0L));
@@ -64,9 +64,24 @@ class AdmissionScriptsTest extends ScriptTest {
     }
 
     @Test
+    void S01_whatWasJudgedBeforeItForgotAgainDoesNotAdmit() {
+        bench.redis().call("FLUSHALL");
+        long since = since(greet("one", 1_000));
+        bench.redis().call("FLUSHALL");
+        assertThat(since(greet("one", 1_000))).isGreaterThan(since);
+        assertThat(bench.onState(RedlockScript.ADMIT, "one", String.valueOf(since), "0"))
+                .isEqualTo(List.of(0L));
+        assertThat(state("run")).isEqualTo("null");
+        assertThat(bench.admit("one", "0")).isEqualTo(List.of(1L));
+        assertThat(bench.onState(RedlockScript.ADMIT, "one", "1", "0"))
+                .as("somebody else was faster")
+                .isEqualTo(List.of(1L));
+    }
+
+    @Test
     void S03_countersOnlyRise() {
         bench.redis().call("HSET", ScriptBench.STATE, "03", "30", "04", "40");
-        bench.onState(RedlockScript.ADMIT, RUN, "0", "03", "29", "04", "1700000000123456", "05", "0");
+        bench.admit(RUN, "0", "03", "29", "04", "1700000000123456", "05", "0");
         assertThat(state("03")).isEqualTo("30");
         assertThat(state("04")).isEqualTo("1700000000123456");
         assertThat(state("05")).isEqualTo("0");
@@ -77,7 +92,7 @@ class AdmissionScriptsTest extends ScriptTest {
         bench.redis().call("HSET", ScriptBench.STATE, "03", "30");
         long before = bench.micros();
         long future = before + 3_600_000_000L; // of one that was admitted so, and whose clock is ahead
-        bench.onState(RedlockScript.ADMIT, RUN, "1", "03", "29", "04", String.valueOf(future));
+        bench.admit(RUN, "1", "03", "29", "04", String.valueOf(future));
         assertThat(Long.parseLong(String.valueOf(state("03")))).isBetween(before, bench.micros());
         assertThat(state("04")).isEqualTo(String.valueOf(future));
     }

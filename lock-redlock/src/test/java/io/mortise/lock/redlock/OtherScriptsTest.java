@@ -160,7 +160,7 @@ class OtherScriptsTest extends ScriptTest {
         bench.tryAcquire(6);
         bench.wokeLongAgo(4);
         bench.redis().call("CONFIG", "SET", "maxmemory", "1");
-        assertThat(bench.published(() -> bench.run(RedlockScript.FORCE_RELEASE, ScriptBench.attempt(6))))
+        assertThat(bench.published(() -> bench.run(RedlockScript.FORCE_RELEASE, ScriptBench.attempt(6), "1")))
                 .containsExactly(hint("c5", 5));
         assertThat(bench.value()).isEqualTo("null");
     }

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
@@ -89,6 +91,35 @@ class QuarantineTest {
                 assertThat(second.isPresent() && lease.isHeld()).as("two hold").isFalse();
             }
             assertThat(second.get().fencingToken()).isGreaterThan(lease.fencingToken());
+        }
+    }
+
+    /** The master that forgets it was one of the two that had noted it. */
+    @Test
+    void S01_aLeaseThatIsLongerThanTheOthersExpectIsWaitedFor() throws Exception {
+        try (LockClient one = connect();
+                LockClient other = connect()) {
+            masters.get(2).pause();
+            DistributedLock lock =
+                    one.named("x", LockOptions.defaults().leaseDuration(LEASE.multipliedBy(4)));
+            Lease lease = lock.acquire();
+            Await.until("the third has failed", SOON, () -> lease.unwrap(RedlockSummary.class)
+                            .orElseThrow()
+                            .count(RedlockSummary.Vote.FAILED)
+                    == 1);
+            restartEmpty(masters.get(0));
+            masters.get(2).resume();
+            long until = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
+            while (System.nanoTime() - until < 0) {
+                boolean second;
+                try {
+                    second = other.named("x").tryAcquire(Duration.ofMillis(300)).isPresent();
+                } catch (BackendUnavailableException e) {
+                    second = false;
+                }
+                assertThat(second && lease.isHeld()).as("two hold").isFalse();
+            }
+            assertThat(admitted(masters.get(0))).isEmpty();
         }
     }
 

@@ -136,13 +136,21 @@ class ReleaseScriptTest extends ScriptTest {
     }
 
     @Test
+    void S16_aForcedReleaseOfAnotherLibrarysLockWantsItsWholeValue() {
+        bench.redis().call("SET", ScriptBench.KEYS.grant(), "abc");
+        assertThat(bench.run(RedlockScript.FORCE_RELEASE, "ab", "0")).isEqualTo(List.of(0L));
+        assertThat(bench.run(RedlockScript.FORCE_RELEASE, "", "0")).isEqualTo(List.of(0L));
+        assertThat(bench.run(RedlockScript.FORCE_RELEASE, "abc", "0")).isEqualTo(List.of(1L));
+    }
+
+    @Test
     void S16_aForcedReleaseTakesExactlyThatGrantAndWakes() {
         bench.tryAcquire(1);
         bench.acquire(2, bench.listen("c2"));
-        assertThat(bench.run(RedlockScript.FORCE_RELEASE, ScriptBench.attempt(3)))
+        assertThat(bench.run(RedlockScript.FORCE_RELEASE, ScriptBench.attempt(3), "1"))
                 .isEqualTo(List.of(0L));
         assertThat(bench.value()).startsWith(ScriptBench.record(1));
-        assertThat(bench.published(() -> assertThat(bench.run(RedlockScript.FORCE_RELEASE, ScriptBench.attempt(1)))
+        assertThat(bench.published(() -> assertThat(bench.run(RedlockScript.FORCE_RELEASE, ScriptBench.attempt(1), "1"))
                         .isEqualTo(List.of(1L))))
                 .containsExactly(hint("c2", 2));
         assertThat(bench.value()).isEqualTo("null");

@@ -47,7 +47,10 @@ final class Requests {
 
     /** The reply is told once, within one request timeout. */
     void send(Script script, String[] keys, String[] args, Reply reply) {
-        send(Call.bySha1(script, keys, args, clock.nanoTime(), connection.epoch()), reply, script, keys, args);
+        Call call = script.isWhole()
+                ? Call.byText(script, keys, args, clock.nanoTime(), connection.epoch())
+                : Call.bySha1(script, keys, args, clock.nanoTime(), connection.epoch());
+        send(call, reply, script, keys, args);
     }
 
     private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {

@@ -17,10 +17,28 @@ import org.jspecify.annotations.Nullable;
 public final class Script {
     private final String text;
     private final String sha1;
+    private final boolean whole;
 
     Script(String text) {
+        this(text, false);
+    }
+
+    private Script(String text, boolean whole) {
         this.text = text;
         this.sha1 = sha1Of(text);
+        this.whole = whole;
+    }
+
+    /**
+     * The same, sent with its text each time: one that the server does not know by its digest is sent again, behind what was
+     * sent since, and some must keep their place.
+     */
+    public Script whole() {
+        return new Script(text, true);
+    }
+
+    boolean isWhole() {
+        return whole;
     }
 
     /**
