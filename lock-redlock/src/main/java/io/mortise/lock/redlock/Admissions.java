@@ -129,9 +129,8 @@ final class Admissions {
                 whenOneVotes.run();
             }
             // What is known of one of them may decide about the others.
-            masters.all().forEach(one -> one.greeted()
-                    .filter(its -> !its.votes())
-                    .ifPresent(its -> consider(one, its)));
+            masters.all()
+                    .forEach(one -> one.greeted().filter(its -> !its.votes()).ifPresent(its -> consider(one, its)));
         });
     }
 
