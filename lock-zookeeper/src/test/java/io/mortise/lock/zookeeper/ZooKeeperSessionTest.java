@@ -82,10 +82,15 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             Await.until("the deadline is over", timeout, () -> !lease.isHeld());
             proxy.heal();
             ZkTests.awaitNodes(operator, "mine", 0);
-            Await.until("the waiter has a new place, and only that", ZkTests.SOON, () -> {
+            boolean moved = Await.holdsWithin(ZkTests.SOON, () -> {
                 List<String> line = ZkTests.line(operator, "theirs");
                 return line.size() == 2 && !line.get(1).equals(place);
             });
+            assertThat(moved)
+                    .as(
+                            "the waiter, which stood at %s, has a new place, and only that: %s, %s",
+                            place, ZkTests.line(operator, "theirs"), waiter)
+                    .isTrue();
             assertThat(handle.getSessionId()).isEqualTo(id);
             holder.close();
             Lease granted = waiter.get(2, TimeUnit.SECONDS);
