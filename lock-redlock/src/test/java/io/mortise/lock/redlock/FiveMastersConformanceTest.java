@@ -4,9 +4,11 @@ package io.mortise.lock.redlock;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, kept on five masters; its other half is {@link FiveMastersFaultConformanceTest}. */
+@Tag("once")
 class FiveMastersConformanceTest extends HealthyConformance {
     @RegisterExtension
     static final ConformanceServer<TestMasters> MASTERS = RedlockUnderTest.masters(5);
