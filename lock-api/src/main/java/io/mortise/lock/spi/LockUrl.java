@@ -3,7 +3,6 @@ package io.mortise.lock.spi;
 
 import io.mortise.lock.LockConfigurationException;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,11 +25,6 @@ public final class LockUrl {
     private static final Pattern START =
             Pattern.compile("(?s)(?<scheme>[A-Za-z][A-Za-z0-9+.-]*:)(//(?<authority>[^/?#]*))?(?<rest>.*)");
     private static final Pattern SECRET = Pattern.compile("(?is).*(pass|pwd|secret|auth|token|credential|key).*");
-    private static final Pattern DURATION = Pattern.compile("(\\d+)(ms|s|m|h)");
-
-    /** Far below what a long counts in nanoseconds. */
-    private static final Duration LONGEST = Duration.ofDays(36_500);
-
     /** What may be printed: anything else in the place of a host is likely a password whose @ was forgotten. */
     private static final Pattern PRINTABLE_HOST =
             Pattern.compile("([\\p{L}\\p{N}._-]+(:\\d{0,5})?|\\[[\\p{Alnum}:.%]+](:\\d{0,5})?|)");
@@ -225,39 +219,15 @@ public final class LockUrl {
         return Optional.ofNullable(parameters.get(name));
     }
 
-    /** A duration: {@code 500ms}, {@code 5s}, {@code 2m}, {@code 1h} or {@code PT5S}. */
+    /** A duration as {@link DurationText} reads it. */
     public Optional<Duration> duration(String name) {
         return text(name).map(value -> {
-            Duration parsed;
             try {
-                parsed = read(value);
-            } catch (DateTimeParseException e) {
-                throw invalid(name, value, "a duration such as 500ms, 5s, 2m or PT5S, at most 36500 days");
-            } catch (NumberFormatException | ArithmeticException e) {
-                throw invalid(name, value, "at most 36500 days");
+                return DurationText.parse(value);
+            } catch (IllegalArgumentException e) {
+                throw invalid(name, value, String.valueOf(e.getMessage()));
             }
-            if (parsed.isNegative()) {
-                throw invalid(name, value, "zero or more");
-            }
-            if (parsed.compareTo(LONGEST) > 0) {
-                throw invalid(name, value, "at most 36500 days");
-            }
-            return parsed;
         });
-    }
-
-    private static Duration read(String value) {
-        Matcher matcher = DURATION.matcher(value);
-        if (!matcher.matches()) {
-            return Duration.parse(value);
-        }
-        long amount = Long.parseLong(matcher.group(1));
-        return switch (matcher.group(2)) {
-            case "ms" -> Duration.ofMillis(amount);
-            case "s" -> Duration.ofSeconds(amount);
-            case "m" -> Duration.ofMinutes(amount);
-            default -> Duration.ofHours(amount);
-        };
     }
 
     /** A whole number within the limits. */

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli;
 
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.cli.demo.DemoCommand;
 import io.mortise.lock.cli.demo.DemoWorkerCommand;
+import io.mortise.lock.cli.invocation.Defaults;
+import io.mortise.lock.cli.invocation.Invocation;
+import io.mortise.lock.cli.invocation.Logging;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,9 +38,25 @@ import picocli.CommandLine.Spec;
             "74:a file or a process could not be used",
             "77:the server refused (password, permission)"
         })
-public final class LockCtl implements Runnable {
+public final class LockCtl implements Runnable, Invocation {
+    private final Defaults defaults = new Defaults(System.getenv());
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
+
+    @Option(
+            names = {"-u", "--url"},
+            paramLabel = "URL",
+            scope = ScopeType.INHERIT,
+            description = {
+                "The store, such as redis://host:6379, zookeeper://h1,h2,h3/base, etcd://host:2379 or redlock://h1,h2,h3.",
+                "Default: MORTISE_URL, or url=URL in ~/.config/mortise/lockctl.properties or the file that MORTISE_CONFIG"
+                        + " names: put a URL with a password there."
+            })
+    private @Nullable String url;
+
+    @Option(names = "--json", scope = ScopeType.INHERIT, description = "Print JSON, for a program.")
+    private boolean json;
 
     @Option(
             names = {"-v", "--verbose"},
@@ -69,7 +91,24 @@ public final class LockCtl implements Runnable {
                 .execute(args);
     }
 
-    boolean verbose() {
+    @Override
+    public Optional<String> urlIfGiven() {
+        return Optional.ofNullable(url).or(defaults::url);
+    }
+
+    @Override
+    public String url() {
+        return urlIfGiven()
+                .orElseThrow(() -> new LockConfigurationException("no store to talk to: " + defaults.howTo()));
+    }
+
+    @Override
+    public boolean json() {
+        return json;
+    }
+
+    @Override
+    public boolean verbose() {
         return verbose;
     }
 

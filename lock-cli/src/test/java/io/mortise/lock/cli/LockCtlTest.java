@@ -38,6 +38,7 @@ class LockCtlTest {
             demo --url memory:x    | workers are processes
             demo --url nosuch:x    | no provider for scheme "nosuch"
             demo --url nonsense    | "nonsense" is not a lock URL
+            --url memory:x demo    | workers are processes
             demo --nosuch          | try 'lockctl demo --help'
             nosuch                 | try 'lockctl --help'
             """)

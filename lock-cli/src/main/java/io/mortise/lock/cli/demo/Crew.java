@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.demo;
 
-import io.mortise.lock.cli.CommandFailed;
-import io.mortise.lock.cli.ExitCodes;
+import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.ExitCodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.demo;
 
-import io.mortise.lock.cli.ExitCodes;
-import io.mortise.lock.cli.Logging;
+import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.cli.invocation.Invocation;
+import io.mortise.lock.cli.invocation.Logging;
 import io.mortise.lock.spi.LockUrl;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** {@code lockctl demo}: its options, its output and its exit code. */
@@ -24,20 +26,17 @@ import picocli.CommandLine.Spec;
             "Worker processes buy items from a shared inventory file, first without the lock, then with it, while one"
                     + " holder is killed and another frozen past its deadline. Exits with 0 only if no update was lost"
                     + " under the lock and the frozen holder's late write was refused.",
-            "Without --url it starts a ZooKeeper server of its own."
+            "Without a URL it starts a ZooKeeper server of its own. The drills take as long as the store's session timeout;"
+                    + " where leases are per lock they are of 4 s.",
+            "With --json it prints one JSON object at the end; the progress goes to standard error."
         },
         mixinStandardHelpOptions = true)
 public final class DemoCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(
-            names = "--url",
-            paramLabel = "URL",
-            description =
-                    "Use this server, for example zookeeper://host:2181/base?sessionTimeout=4s. The drills take as"
-                            + " long as its session timeout; where leases are per lock they are of 4 s.")
-    private @Nullable String url;
+    @ParentCommand
+    private @Nullable Invocation given;
 
     @Option(
             names = "--workers",
@@ -55,14 +54,14 @@ public final class DemoCommand implements Callable<Integer> {
             description = "Items in stock, 1 to 1,000,000. Default: ${DEFAULT-VALUE}.")
     private int items;
 
-    @Option(names = "--json", description = "Print one JSON object at the end; the progress goes to standard error.")
-    private boolean json;
-
     @Override
     public Integer call() throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
+        Invocation invocation = Objects.requireNonNull(given);
+        boolean json = invocation.json();
         Progress progress = json ? new Progress(err, terminal("err")) : new Progress(out, terminal("out"));
+        String url = invocation.urlIfGiven().orElse(null);
         Result result = url == null ? embedded(progress, err) : run(checked(url), progress, err);
         if (json) {
             out.println(ResultJson.of(result));
@@ -93,15 +92,16 @@ public final class DemoCommand implements Callable<Integer> {
     }
 
     private boolean verbose() {
-        return Objects.requireNonNull(spec.root().findOption("--verbose")).getValue();
+        return Objects.requireNonNull(given).verbose();
     }
 
     private String checked(String given) {
         if (LockUrl.parse(given).scheme().equals("memory")) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--url is " + LockUrl.parse(given) + ": memory locks exclude threads of one process, and the demo's"
-                            + " workers are processes; leave --url out to use an embedded ZooKeeper");
+                    "the URL is " + LockUrl.parse(given)
+                            + ": memory locks exclude threads of one process, and the demo's"
+                            + " workers are processes; leave it out to use an embedded ZooKeeper");
         }
         return given;
     }

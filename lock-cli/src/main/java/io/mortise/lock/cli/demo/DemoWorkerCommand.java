@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.demo;
 
-import io.mortise.lock.cli.ExitCodes;
+import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.testkit.servers.StdinWatchdog;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.demo;
 
-import io.mortise.lock.cli.CommandFailed;
-import io.mortise.lock.cli.ExitCodes;
 import io.mortise.lock.cli.demo.Crew.Event;
+import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

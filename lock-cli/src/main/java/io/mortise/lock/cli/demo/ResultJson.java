@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.demo;
 
+import io.mortise.lock.cli.invocation.JsonText;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import tools.jackson.core.json.JsonFactory;
-import tools.jackson.core.json.JsonWriteFeature;
-import tools.jackson.jr.ob.JSON;
 
 /** The result as one JSON object on one line, for scripts. */
 final class ResultJson {
-    // ASCII only: the reader need not know what encoding our output has.
-    private static final JSON ASCII = JSON.builder(JsonFactory.builder()
-                    .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
-                    .build())
-            .build();
-
     private ResultJson() {}
 
     static String of(Result result) {
@@ -38,7 +30,7 @@ final class ResultJson {
         freeze.put("isHeldAfterwards", frozen.believed());
         json.put("frozen", freeze);
         json.put("millis", result.took().toMillis());
-        return ASCII.asString(json);
+        return JsonText.of(json);
     }
 
     private static Map<String, Object> counts(Run run) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.cli;
+package io.mortise.lock.cli.invocation;
 
 /** Sets slf4j-simple up; works only before the loggers are made. What the user set with -D stands. */
 public final class Logging {
@@ -7,7 +7,8 @@ public final class Logging {
 
     private Logging() {}
 
-    static void configure(boolean verbose) {
+    /** Before the first logger is made. */
+    public static void configure(boolean verbose) {
         set("defaultLogLevel", verbose ? "info" : "warn");
         // An embedded server warns of each client that vanishes, which the demo makes happen on purpose.
         set("log.org.apache.zookeeper", verbose ? "warn" : "error");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.cli;
+package io.mortise.lock.cli.invocation;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;

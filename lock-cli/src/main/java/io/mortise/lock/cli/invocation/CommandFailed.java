@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.cli;
+package io.mortise.lock.cli.invocation;
 
 /** Ends a command with one line for the user and an exit code. */
 public final class CommandFailed extends RuntimeException {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.invocation;
+
+import io.mortise.lock.spi.DurationText;
+import java.time.Duration;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code 5s} or {@code PT5S}, as in URLs. */
+public final class DurationConverter implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String value) {
+        try {
+            return DurationText.parse(value);
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException("is " + value + ", must be " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.invocation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.LockConfigurationException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DefaultsTest {
+    @TempDir
+    private Path home = Path.of("");
+
+    private String file(String text) throws IOException {
+        return Files.writeString(home.resolve("some.properties"), text).toString();
+    }
+
+    @Test
+    void theEnvironmentComesBeforeTheFile() throws IOException {
+        String file = file("url=memory:file\n");
+        assertThat(new Defaults(Map.of("MORTISE_URL", "memory:env", "MORTISE_CONFIG", file)).url())
+                .contains("memory:env");
+        assertThat(new Defaults(Map.of("MORTISE_URL", " ", "MORTISE_CONFIG", file)).url())
+                .contains("memory:file");
+    }
+
+    @Test
+    void theFileIsInTheFolderForConfiguration() throws IOException {
+        Files.createDirectories(home.resolve("mortise"));
+        Files.writeString(home.resolve("mortise/lockctl.properties"), "# ours\nurl = redis://:p@h:1/2?lease=5s \n");
+        assertThat(new Defaults(Map.of("XDG_CONFIG_HOME", home.toString())).url())
+                .contains("redis://:p@h:1/2?lease=5s");
+    }
+
+    @Test
+    void nobodyNeedsAFile() throws IOException {
+        Defaults none = new Defaults(Map.of("XDG_CONFIG_HOME", home.toString()));
+        assertThat(none.url()).isEmpty();
+        assertThat(none.howTo())
+                .contains(
+                        "--url",
+                        "MORTISE_URL",
+                        home.resolve("mortise/lockctl.properties").toString());
+        assertThat(new Defaults(Map.of("MORTISE_CONFIG", file("# nothing\n"))).url())
+                .isEmpty();
+    }
+
+    @Test
+    void aFileThatWasNamedMustBeReadable() throws IOException {
+        assertThatThrownBy(() ->
+                        new Defaults(Map.of("MORTISE_CONFIG", home.resolve("no").toString())).url())
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("MORTISE_CONFIG", home.resolve("no"), "not there");
+        String broken = file("url=\\uZZZZ");
+        assertThatThrownBy(() -> new Defaults(Map.of("MORTISE_CONFIG", broken)).url())
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("cannot read " + broken);
+    }
+}
