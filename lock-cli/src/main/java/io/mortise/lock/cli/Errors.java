@@ -2,6 +2,7 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.cli.invocation.TerminalText;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -33,7 +34,7 @@ final class Errors {
     private int print(CommandLine command, Exception problem, int code, String remedy) {
         String message = Objects.requireNonNullElse(problem.getMessage(), problem.toString());
         String line = message.lines().map(String::strip).reduce("", (a, b) -> a.isEmpty() ? b : a + " " + b);
-        command.getErr().println("lockctl: " + line + (remedy.isEmpty() ? "" : "; " + remedy));
+        command.getErr().println("lockctl: " + TerminalText.safe(line) + (remedy.isEmpty() ? "" : "; " + remedy));
         if (top.verbose()) {
             problem.printStackTrace(command.getErr());
         }

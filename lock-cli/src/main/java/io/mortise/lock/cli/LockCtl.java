@@ -7,6 +7,9 @@ import io.mortise.lock.cli.demo.DemoWorkerCommand;
 import io.mortise.lock.cli.invocation.Defaults;
 import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.view.ListCommand;
+import io.mortise.lock.cli.view.ReleaseCommand;
+import io.mortise.lock.cli.view.WhoCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -27,7 +30,13 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {DemoCommand.class, DemoWorkerCommand.class},
+        subcommands = {
+            WhoCommand.class,
+            ListCommand.class,
+            ReleaseCommand.class,
+            DemoCommand.class,
+            DemoWorkerCommand.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",

@@ -18,6 +18,6 @@ public final class JsonText {
 
     /** Of texts, numbers, booleans, lists and maps of them; in the map's order. */
     public static String of(Map<String, ?> object) {
-        return ASCII.asString(object);
+        return ASCII.asString(object).replace("\u007f", "\\u007f"); // only texts have it, and a terminal may act on it
     }
 }

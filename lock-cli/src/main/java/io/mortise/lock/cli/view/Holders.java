@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.view;
+
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.cli.invocation.TerminalText;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What is shown of those who hold and wait: on a terminal harmless (S19), for programs as it is. */
+final class Holders {
+    static final String NONE = "-";
+    static final int SHORT = 8;
+    private static final int RAW_SHOWN = 60;
+    /** In the metadata of foreign holders: what made it, where the backend can tell. */
+    private static final String CLIENT = "client";
+
+    private Holders() {}
+
+    /** Enough of the owner's id to tell two apart, or who is not one of ours. */
+    static String briefly(LockHolder holder) {
+        if (holder.foreign()) {
+            String client = holder.metadata().get(CLIENT);
+            return "foreign" + (client == null ? "" : ": " + safe(client));
+        }
+        return holder.owner()
+                .map(owner -> safe(owner.length() > SHORT ? owner.substring(0, SHORT) : owner))
+                .orElse(NONE);
+    }
+
+    static String host(LockHolder holder) {
+        return holder.host().map(Holders::safe).orElse(NONE);
+    }
+
+    static String pid(LockHolder holder) {
+        return holder.pid().isPresent() ? Long.toString(holder.pid().getAsLong()) : NONE;
+    }
+
+    static String token(LockHolder holder) {
+        return holder.token().isPresent() ? Long.toString(holder.token().getAsLong()) : NONE;
+    }
+
+    static String since(LockHolder holder) {
+        return holder.since().map(Holders::seconds).orElse(NONE);
+    }
+
+    static String seconds(Instant time) {
+        return time.truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    static String safe(String text) {
+        return TerminalText.safe(text);
+    }
+
+    /** All that is known of one, a line each, without the end of the last. */
+    static String lines(LockHolder holder, String indent) {
+        Map<String, String> shown = new LinkedHashMap<>();
+        if (holder.foreign()) {
+            String raw = holder.raw();
+            shown.put("foreign", "not taken by Mortise");
+            shown.put("entry", '"' + safe(raw.length() > RAW_SHOWN ? raw.substring(0, RAW_SHOWN) + "..." : raw) + '"');
+        } else {
+            shown.put("owner", holder.owner().map(Holders::safe).orElse(NONE));
+            shown.put("host", host(holder));
+            shown.put("pid", pid(holder));
+            shown.put("since", since(holder));
+        }
+        shown.put("token", token(holder));
+        new TreeMap<>(holder.metadata()).forEach((key, value) -> shown.putIfAbsent(safe(key), safe(value)));
+        StringBuilder out = new StringBuilder();
+        shown.forEach((key, value) -> out.append(out.isEmpty() ? "" : System.lineSeparator())
+                .append(indent)
+                .append(String.format("%-8s", key))
+                .append("  ")
+                .append(value));
+        return out.toString();
+    }
+
+    static Map<String, Object> json(LockStatus status) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("name", status.name());
+        object.put("held", !status.holders().isEmpty());
+        object.put("holders", json(status.holders()));
+        object.put("waiters", json(status.waiters()));
+        return object;
+    }
+
+    private static List<Map<String, Object>> json(List<LockHolder> holders) {
+        return holders.stream().map(Holders::json).toList();
+    }
+
+    static Map<String, Object> json(LockHolder holder) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        holder.owner().ifPresent(owner -> object.put("owner", owner));
+        holder.host().ifPresent(host -> object.put("host", host));
+        holder.pid().ifPresent(pid -> object.put("pid", pid));
+        holder.since().ifPresent(since -> object.put("since", since.toString()));
+        holder.token().ifPresent(token -> object.put("token", token));
+        object.put("metadata", new TreeMap<>(holder.metadata()));
+        object.put("foreign", holder.foreign());
+        object.put("raw", holder.raw());
+        return object;
+    }
+}

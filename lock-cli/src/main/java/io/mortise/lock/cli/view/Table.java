@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.view;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Columns as wide as what is in them, two spaces between. Cells are safe for a terminal already. */
+final class Table {
+    private final List<List<String>> rows = new ArrayList<>();
+
+    Table(String... header) {
+        row(header);
+    }
+
+    void row(String... cells) {
+        rows.add(List.of(cells));
+    }
+
+    /** The header first. Nothing is behind the last cell of a line. */
+    List<String> lines() {
+        int columns = rows.get(0).size();
+        int[] widths = new int[columns];
+        for (List<String> row : rows) {
+            for (int i = 0; i < columns; i++) {
+                widths[i] = Math.max(widths[i], length(row.get(i)));
+            }
+        }
+        List<String> lines = new ArrayList<>();
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < columns; i++) {
+                String cell = row.get(i);
+                line.append(cell);
+                if (i < columns - 1) {
+                    line.append(" ".repeat(widths[i] - length(cell) + 2));
+                }
+            }
+            lines.add(line.toString());
+        }
+        return lines;
+    }
+
+    private static int length(String text) {
+        return text.codePointCount(0, text.length());
+    }
+}
