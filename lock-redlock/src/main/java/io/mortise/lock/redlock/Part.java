@@ -50,8 +50,13 @@ final class Part {
         return inLine;
     }
 
-    /** True once: what is left is to be settled in the background. */
+    /** False: what is left is being settled already. */
     boolean beginSettling() {
         return settling.compareAndSet(false, true);
+    }
+
+    /** False: that had ended already. What comes later is settled anew. */
+    boolean endSettling() {
+        return settling.compareAndSet(true, false);
     }
 }
