@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
@@ -12,22 +13,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * What attempts that are over may have at one master: it is asked to take that away until it has answered, or the longest is
- * over that a lease there can last (S8). Where much is left, no more votes are asked for. Thread-safe.
+ * over that a lease there can last (S8). Where it has not done so for many, no more votes are asked for. Thread-safe.
  */
 final class Leftovers {
-    /** Beyond that come only those that were under way by then: no more than a node timeout's worth. */
+    /** Beyond that come only those that were under way by then: no more than some node timeouts' worth. */
     static final int MOST = 256;
 
-    private final AtomicInteger open = new AtomicInteger();
+    private final AtomicInteger owed = new AtomicInteger();
 
-    /** How many attempts have something there as far as anybody knows. */
+    /** For how many attempts it was asked, and has not answered yet that nothing is left. */
     int size() {
-        return open.get();
+        return owed.get();
     }
 
     /** So much is left that no vote must be added. */
     boolean tooMany() {
-        return open.get() >= MOST;
+        return owed.get() >= MOST;
     }
 
     /** In the background; while that goes on for a part it is not begun a second time. */
@@ -35,25 +36,23 @@ final class Leftovers {
         if (!part.beginSettling()) {
             return;
         }
-        open.incrementAndGet();
         // What was sent last is executed within two timeouts, as the clocks go, or not at all; its lease begins then.
         Duration within = request.leaseDuration()
                 .plus(part.master().node().requestTimeout().multipliedBy(2));
-        LockClock.Timer expiry = context.clock().schedule(within, () -> ended(part));
+        Debt debt = new Debt(part);
+        LockClock.Timer expiry = context.clock().schedule(within, debt::ended);
         context.settle(
                 "what lock \"" + request.name().escaped() + "\" may have at "
                         + part.master().endpoint(),
-                () -> takeAway(part).thenRun(() -> {
-                    expiry.cancel();
-                    ended(part);
+                () -> takeAway(part).whenComplete((settled, failure) -> {
+                    if (failure == null) {
+                        expiry.cancel();
+                        debt.ended();
+                    } else {
+                        debt.stands();
+                    }
                 }),
                 context.clock().nanoTime() + within.toNanos());
-    }
-
-    private void ended(Part part) {
-        if (part.endSettling()) {
-            open.decrementAndGet();
-        }
     }
 
     private static CompletionStage<Void> takeAway(Part part) {
@@ -70,5 +69,37 @@ final class Leftovers {
                         },
                         settled::completeExceptionally);
         return settled;
+    }
+
+    /** What one part may have. It counts once a try has failed: a master that answers owes nothing for long. */
+    private final class Debt {
+        private final Part part;
+
+        @GuardedBy("this")
+        private boolean counted;
+
+        @GuardedBy("this")
+        private boolean over;
+
+        Debt(Part part) {
+            this.part = part;
+        }
+
+        synchronized void stands() {
+            if (!counted && !over) {
+                counted = true;
+                owed.incrementAndGet();
+            }
+        }
+
+        synchronized void ended() {
+            if (!over) {
+                over = true;
+                part.endSettling();
+                if (counted) {
+                    owed.decrementAndGet();
+                }
+            }
+        }
     }
 }

@@ -153,7 +153,8 @@ final class Master {
                 ? "it lags: " + Pace.MOST_UNANSWERED + " requests in a row had no answer within "
                         + node().requestTimeout().toMillis() + " ms"
                 : leftovers.tooMany()
-                        ? "it lags: " + leftovers.size() + " releases have had no answer yet"
+                        ? "it lags: it has not yet taken away what " + leftovers.size()
+                                + " attempts may have left there"
                         : "it votes";
     }
 

@@ -55,8 +55,8 @@ final class Part {
         return settling.compareAndSet(false, true);
     }
 
-    /** False: that had ended already. What comes later is settled anew. */
-    boolean endSettling() {
-        return settling.compareAndSet(true, false);
+    /** What comes later is settled anew. */
+    void endSettling() {
+        settling.set(false);
     }
 }

@@ -26,10 +26,6 @@ class SlowMasterTest extends ThreeLinesTest {
             LockName name, LockMode mode, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}
 
-    private static String attemptId(int number) {
-        return String.format(Locale.ROOT, "%032x", number);
-    }
-
     /** Cycles, and the most that was left at the last master meanwhile. */
     private static final class Load {
         int cycles;
@@ -107,21 +103,36 @@ class SlowMasterTest extends ThreeLinesTest {
         awaitVotesOfAll();
     }
 
+    /** An attempt that is over and may have left its vote at the last master. */
+    private static LockRequest over(int number) {
+        return new Request(
+                new LockName("left" + number),
+                LockMode.EXCLUSIVE,
+                String.format(Locale.ROOT, "%032x", number),
+                "",
+                LEASE.multipliedBy(10),
+                false);
+    }
+
+    private static void voteFor(LockRequest request, BareRedis redis) {
+        redis.call("SET", KEYS.of(request.name()).grant(), request.attemptId(), "PX", "60000");
+    }
+
+    private Part part(LockRequest request) {
+        return new Part(master(2), context(), request, KEYS.of(request.name()));
+    }
+
     @Test
     void S08_whereMuchIsLeftNoVoteIsAskedForUntilItIsGone() throws Exception {
         try (BareRedis redis = bare(2)) {
             for (int i = 0; i < Leftovers.MOST; i++) {
-                redis.call("SET", KEYS.of(new LockName("left" + i)).grant(), attemptId(i), "PX", "60000");
+                voteFor(over(i), redis);
             }
         }
         server(2).pause();
         try (Lease held = client().named("held").acquire()) {
             for (int i = 0; i < Leftovers.MOST; i++) {
-                LockRequest request = new Request(
-                        new LockName("left" + i), LockMode.EXCLUSIVE, attemptId(i), "", LEASE.multipliedBy(10), false);
-                master(2)
-                        .leftovers()
-                        .settle(new Part(master(2), context(), request, KEYS.of(request.name())), request, context());
+                master(2).leftovers().settle(part(over(i)), over(i), context());
             }
             Await.until("it lags", SOON, () -> master(2).leftovers().tooMany());
             assertThat(master(2).electable()).isNull();
@@ -130,5 +141,21 @@ class SlowMasterTest extends ThreeLinesTest {
         server(2).resume();
         Await.until("all is taken away", SOON, () -> master(2).leftovers().size() == 0);
         awaitVotesOfAll();
+    }
+
+    @Test
+    void S08_aVoteThatComesAfterTheFirstWasTakenAwayIsTakenAwayToo() {
+        LockRequest request = over(1);
+        Part part = part(request);
+        String key = KEYS.of(request.name()).grant();
+        try (BareRedis redis = bare(2)) {
+            for (int time = 0; time < 3; time++) {
+                voteFor(request, redis);
+                master(2).leftovers().settle(part, request, context());
+                Await.until("it is gone", SOON, () -> !has(2, key));
+                Await.until("that is known", SOON, () -> part.beginSettling());
+                part.endSettling();
+            }
+        }
     }
 }
