@@ -160,7 +160,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     /** What the script is given, as its head says. */
     String[] acquiring(Part part, Master.Greeted voting, long notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
-        String inLine = part.isInLine() ? "1" : "0";
+        String inLine = part.footprint().mayBeInLine() ? "1" : "0";
         String until = String.valueOf(notAfter);
         String record = backend.record(request);
         return request.mayWait()

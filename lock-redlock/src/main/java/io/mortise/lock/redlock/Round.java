@@ -67,7 +67,7 @@ final class Round {
         long now = ticket.nanoTime();
         long notAfter = node.notAfter(now);
         String[] args = ticket.acquiring(part, voting, notAfter);
-        part.touch(ticket.mayWait());
+        part.footprint().asking(ticket.mayWait());
         node.run(RedlockScript.ACQUIRE.script(), ticket.keys().all(), args, new Reply() {
             private volatile boolean again = tries < MOST_TRIES;
 
@@ -83,11 +83,13 @@ final class Round {
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
-                if (notExecuted) {
-                    part.untouch();
-                } else {
+                if (!notExecuted) {
                     part.removal().unanswered(voting.epoch(), notAfter);
                     ticket.unanswered(part.master(), voting, now);
+                }
+                part.footprint().answered();
+                if (notExecuted) {
+                    part.untouch();
                 }
                 landed(part, new Vote.Failed(RedisFailure.of(cause, ticket.what(), node.endpoints())), again);
             }
@@ -97,6 +99,7 @@ final class Round {
     private void answered(
             Part part, Master.Greeted voting, long sentNanos, List<Object> values, int tries, boolean again) {
         part.master().pace().answered();
+        part.footprint().answered();
         if (!voting.stands()) { // it answered on another connection, and may be another process
             landed(part, part.master().abstains(), again);
         } else if (values.get(0) instanceof Long counter) {
