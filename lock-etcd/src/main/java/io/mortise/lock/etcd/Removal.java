@@ -7,12 +7,14 @@ import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** How the key of a ticket is taken out of the store; each of its ways is one request, and idempotent. */
 final class Removal {
     private final EtcdBackend backend;
     private final String lock;
     private final ByteSequence record;
+    private final AtomicBoolean deleting = new AtomicBoolean();
 
     /** @param record the value of the ticket's key, which no other has */
     Removal(EtcdBackend backend, String lock, ByteSequence record) {
@@ -25,7 +27,8 @@ final class Removal {
      * Of a key that was put, or of one that may have been and will not be. Whether it was there.
      *
      * <p>What was put is deleted without a condition, which costs the server much less: no other key of ours has that name before
-     * the answer has come. If none comes the deletion may be executed at any time, and none will have it again.
+     * the answer has come. If it has to be asked for again, the first deletion may be executed at any time: then none will have it
+     * again.
      */
     CompletionStage<Boolean> release(Place at) {
         String what = "release of lock \"" + lock + "\"";
@@ -35,11 +38,10 @@ final class Removal {
                     .txn(what, ours, new Op[] {Requests.delete(at.key())})
                     .thenApply(TxnResponse::isSucceeded);
         }
-        return backend.calls().delete(what, at.key()).whenComplete((was, failure) -> {
-            if (failure != null) {
-                at.on().leaveKeysBehind();
-            }
-        });
+        if (deleting.getAndSet(true)) {
+            at.on().leaveKeysBehind();
+        }
+        return backend.calls().delete(what, at.key());
     }
 
     /**
