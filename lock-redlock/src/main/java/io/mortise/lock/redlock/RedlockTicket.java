@@ -41,6 +41,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     private final LockRequest request;
     private final Waiter waiter;
     private final RedlockKeys.OfLock keys;
+    private final String record;
     private final List<Part> parts = new ArrayList<>();
     private volatile @Nullable Round last;
     private volatile @Nullable String displaced; // why
@@ -57,6 +58,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
         this.request = request;
         this.waiter = waiter;
         this.keys = backend.keys().of(request.name());
+        this.record = backend.record(request);
         for (Master master : backend.masters().all()) {
             parts.add(new Part(master, backend.context(), request, keys));
         }
@@ -162,7 +164,6 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
         String lease = String.valueOf(request.leaseDuration().toMillis());
         String inLine = part.footprint().mayBeInLine() ? "1" : "0";
         String until = String.valueOf(notAfter);
-        String record = backend.record(request);
         return request.mayWait()
                 ? new String[] {
                     voting.run(),
@@ -188,7 +189,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     String[] yielding(Part part) {
         return new String[] {
             request.attemptId(),
-            backend.record(request),
+            record,
             String.valueOf(request.leaseDuration().toMillis()),
             part.master().node().channel(),
             placeNow(),
