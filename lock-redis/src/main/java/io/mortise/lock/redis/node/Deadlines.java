@@ -65,8 +65,7 @@ final class Deadlines {
         Call first = oldest();
         while (first != null && left(first) <= 0) {
             overdue.accept(first);
-            open.remove(first);
-            first = oldest();
+            first = oldest(); // not remove(): that one is gone by now, and it would go through all the others
         }
         if (first != null) {
             clock.schedule(Duration.ofNanos(left(first)), this::check);

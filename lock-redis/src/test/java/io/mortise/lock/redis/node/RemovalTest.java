@@ -93,7 +93,7 @@ class RemovalTest {
     @Test
     void S08_whatALostConnectionMayYetDeliverIsSweptUntilTheServerRefusesIt() throws Exception {
         Removal removal = removal(COUNTS);
-        removal.unanswered(node.epoch() - 1, serverMicros() + 300_000);
+        removal.unanswered(node.epoch() - 1, serverMicros() + 2_000_000);
         assertThat(end(removal).settled()).isFalse();
         assertThat(removal.mayYetExecute()).isTrue();
         Await.until("it is settled", NodeBench.SOON, () -> !removal.mayYetExecute());
