@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** The operator's view (S18). Thread-safe; every stage ends within a few request timeouts. Stored text is untrusted (S19). */
@@ -27,6 +30,15 @@ public interface LockAdmin {
 
     /** What in the store's settings endangers locks; empty if nothing was found. */
     CompletionStage<List<Finding>> diagnose();
+
+    /**
+     * What the wall clocks of the servers show, by the servers' addresses: each was read between the call and the end of the
+     * stage, so that a caller can compare it with its own. Those that do not answer are left out; all are, by default, if the
+     * store does not tell. No lock hangs on these clocks being right; fencing tokens may, once a store has lost its data.
+     */
+    default CompletionStage<Map<String, Instant>> clocks() {
+        return CompletableFuture.completedFuture(Map.of());
+    }
 
     /**
      * One page of a listing.

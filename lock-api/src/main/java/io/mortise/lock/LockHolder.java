@@ -14,7 +14,8 @@ import java.util.OptionalLong;
  * @param pid its process id there
  * @param since when it asked for the lock, by its own wall clock
  * @param token its fencing token
- * @param metadata {@link LockOptions#metadata()}
+ * @param metadata {@link LockOptions#metadata()}; of a foreign one what the backend can tell of it, such as {@code client}, what
+ *     made it
  * @param foreign true if another client made it: a Curator node, a bare key; the fields above are then mostly empty
  * @param raw what the store holds, as it is
  */

@@ -5,7 +5,9 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.spi.LockName;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -39,6 +41,11 @@ record CoreAdmin(LockAdmin backend, Callbacks callbacks) implements LockAdmin {
     @Override
     public CompletionStage<List<Finding>> diagnose() {
         return offIoThread(backend.diagnose());
+    }
+
+    @Override
+    public CompletionStage<Map<String, Instant>> clocks() {
+        return offIoThread(backend.clocks());
     }
 
     private static String checked(String name) {

@@ -57,6 +57,15 @@ public final class OwnerRecord {
 
     /** Reads a stored record; anything that is not ours becomes a foreign holder, never an error (S19). */
     public static LockHolder parse(String raw, OptionalLong token) {
+        return parse(raw, token, Map.of());
+    }
+
+    /**
+     * The same.
+     *
+     * @param ifForeign what the backend can tell of one that is not ours, as its metadata
+     */
+    public static LockHolder parse(String raw, OptionalLong token, Map<String, String> ifForeign) {
         Optional<String> attemptId = attemptId(raw);
         Map<String, String> fields = new HashMap<>();
         Map<String, String> metadata = new HashMap<>();
@@ -81,7 +90,7 @@ public final class OwnerRecord {
                 number(fields.getOrDefault("pid", "")),
                 instant(fields.getOrDefault("since", "")),
                 token,
-                metadata,
+                attemptId.isPresent() ? metadata : ifForeign,
                 attemptId.isEmpty(),
                 raw);
     }

@@ -161,4 +161,19 @@ interface OperatorContract extends Contract {
             assertThat(finding.remedy()).isNotBlank();
         });
     }
+
+    /** A store need not tell; a clock that it tells of is read then, not remembered. */
+    @Test
+    default void S18_clocksThatAreToldGoOn() throws Exception {
+        LockAdmin admin = Bench.admin(bench().client(), "S18");
+        Map<String, Instant> first = Bench.await(admin.clocks());
+        assertThat(first.keySet()).allSatisfy(server -> assertThat(server).isNotBlank());
+        Bench.eventually("each clock has gone on", Bench.PROMPT, () -> {
+            Map<String, Instant> now = Bench.await(admin.clocks());
+            return first.entrySet().stream().allMatch(then -> {
+                Instant later = now.get(then.getKey());
+                return later != null && later.isAfter(then.getValue());
+            });
+        });
+    }
 }

@@ -4,7 +4,9 @@ package io.mortise.lock.proof.mutants;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -34,5 +36,10 @@ class ForwardingAdmin implements LockAdmin {
     @Override
     public CompletionStage<List<Finding>> diagnose() {
         return honest.diagnose();
+    }
+
+    @Override
+    public CompletionStage<Map<String, Instant>> clocks() {
+        return honest.clocks();
     }
 }

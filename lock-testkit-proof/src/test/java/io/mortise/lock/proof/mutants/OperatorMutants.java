@@ -15,11 +15,13 @@ import io.mortise.lock.proof.mutants.WaitingMutants.Forwarded;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.OwnerRecord;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -69,6 +71,16 @@ final class OperatorMutants {
                         "a list ends after its first page",
                         "S18_listGoesByPagesAndPrefix",
                         list(page -> new LockAdmin.Page(page.locks(), Optional.empty()))),
+                backend(
+                        "S18",
+                        "a clock that was read once is told for ever",
+                        "S18_clocksThatAreToldGoOn",
+                        admin(honest -> new ForwardingAdmin(honest) {
+                            @Override
+                            public CompletionStage<Map<String, Instant>> clocks() {
+                                return CompletableFuture.completedFuture(Map.of("store", Instant.EPOCH));
+                            }
+                        })),
                 backend(
                         "S19",
                         "metadata is stored as it comes",
