@@ -17,6 +17,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Ending;
 import java.util.Comparator;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -132,8 +133,7 @@ final class ClusterLink implements RedisLink, NodeListener {
         }
         RedisNode fresh = newNode(
                 master.getNodeId(),
-                endpoints + " (" + master.getUri().getHost() + ":"
-                        + master.getUri().getPort() + ")",
+                endpoints + " (" + address(master) + ")",
                 () -> connection(master.getNodeId()),
                 this);
         RedisNode other = nodes.putIfAbsent(master.getNodeId(), fresh);
@@ -143,6 +143,10 @@ final class ClusterLink implements RedisLink, NodeListener {
         // Its own: the bus of a cluster carries what is published to all nodes, and so to all our connections.
         fresh.start(keys.channel(context.clientId()) + ":" + connections.incrementAndGet());
         return fresh;
+    }
+
+    private static String address(RedisClusterNode node) {
+        return node.getUri().getHost() + ":" + node.getUri().getPort();
     }
 
     private CompletionStage<StatefulRedisPubSubConnection<String, String>> connection(String nodeId) {
@@ -184,8 +188,10 @@ final class ClusterLink implements RedisLink, NodeListener {
     }
 
     @Override
-    public List<RedisNode> nodes() {
-        return masters().stream().map(this::node).toList();
+    public Map<String, RedisNode> servers() {
+        Map<String, RedisNode> servers = new LinkedHashMap<>();
+        masters().forEach(master -> servers.put(address(master), node(master)));
+        return servers;
     }
 
     private List<RedisClusterNode> masters() {

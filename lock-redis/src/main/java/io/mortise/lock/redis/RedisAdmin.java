@@ -6,12 +6,14 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.redis.node.Diagnosis;
 import io.mortise.lock.redis.node.LockListing;
+import io.mortise.lock.redis.node.NodeClocks;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.StoredGrant;
-import java.util.LinkedHashSet;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -57,13 +59,31 @@ final class RedisAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<List<Finding>> diagnose() {
-        CompletionStage<Set<Finding>> all = CompletableFuture.completedFuture(new LinkedHashSet<>());
-        for (RedisNode node : backend.link().nodes()) {
-            all = all.thenCombine(node.ask("diagnosis", commands -> commands.info()), (found, info) -> {
-                found.addAll(Diagnosis.findings(info));
-                return found;
-            });
+        Map<String, RedisNode> servers = backend.link().servers();
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        for (Map.Entry<String, RedisNode> server : servers.entrySet()) {
+            CompletionStage<List<Finding>> one = findings(server.getValue());
+            // Alone it is the store itself that cannot be asked; beside others it is what is wrong with the store.
+            all = all.thenCombine(
+                    servers.size() == 1 ? one : Diagnosis.named(one, server.getKey()), (found, ofNode) -> {
+                        found.addAll(ofNode);
+                        return found;
+                    });
         }
         return all.thenApply(List::copyOf);
+    }
+
+    private CompletionStage<List<Finding>> findings(RedisNode node) {
+        return Diagnosis.info(node)
+                .thenCombine(
+                        Diagnosis.fsync(node),
+                        (info, fsync) -> info.isEmpty()
+                                ? List.of(Diagnosis.hidden())
+                                : Diagnosis.ofKeeper(info, fsync, backend.waitReplicas(), backend.isCluster()));
+    }
+
+    @Override
+    public CompletionStage<Map<String, Instant>> clocks() {
+        return NodeClocks.of(backend.link().servers());
     }
 }

@@ -62,6 +62,14 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         return link;
     }
 
+    int waitReplicas() {
+        return options.waitReplicas();
+    }
+
+    boolean isCluster() {
+        return options.isCluster();
+    }
+
     @Override
     public void message(RedisNode from, String text) {
         Optional<GrantMessage> message = GrantMessage.parse(text);

@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.redis.node.RedisNode;
 import java.util.List;
+import java.util.Map;
 
 /** The way to the servers: what differs between one server, Sentinel and Cluster. */
 interface RedisLink extends AutoCloseable {
@@ -20,8 +21,13 @@ interface RedisLink extends AutoCloseable {
      */
     String listen(RedisNode at, RedisKeys.OfLock lock);
 
-    /** All servers that have locks, in an order that stays. */
-    List<RedisNode> nodes();
+    /** All servers that have locks, in an order that stays, by what people call each: without what is the same for all. */
+    Map<String, RedisNode> servers();
+
+    /** The same servers. */
+    default List<RedisNode> nodes() {
+        return List.copyOf(servers().values());
+    }
 
     /** Ends what was opened for it; bounded, never throws. */
     @Override

@@ -177,10 +177,11 @@ public final class RedisOptions {
 
     @Override
     public String toString() {
-        return endpoints() + " prefix " + prefix;
+        return servers() + " prefix " + prefix;
     }
 
-    private String endpoints() {
+    /** Where they are, without secrets. */
+    String servers() {
         if (isCluster()) {
             return target.clusterUris.isEmpty()
                     ? "redis-cluster://(the application's client)"

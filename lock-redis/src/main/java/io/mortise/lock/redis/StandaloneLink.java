@@ -13,7 +13,7 @@ import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Ending;
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -22,13 +22,19 @@ import org.jspecify.annotations.Nullable;
 /** One server, or the master that sentinels name at each connection, by a client of our own or the application's. */
 final class StandaloneLink implements RedisLink {
     private final RedisNode node;
+    private final String server;
     private final String channel;
     private final BackendContext context;
     private final @Nullable OwnClient<RedisClient> own;
 
     private StandaloneLink(
-            RedisNode node, String channel, BackendContext context, @Nullable OwnClient<RedisClient> own) {
+            RedisNode node,
+            String server,
+            String channel,
+            BackendContext context,
+            @Nullable OwnClient<RedisClient> own) {
         this.node = node;
+        this.server = server;
         this.channel = channel;
         this.context = context;
         this.own = own;
@@ -58,7 +64,7 @@ final class StandaloneLink implements RedisLink {
                     endpoints,
                     context);
             EvictionCheck.warn(node);
-            return new StandaloneLink(node, channel, context, own);
+            return new StandaloneLink(node, options.servers(), channel, context, own);
         } catch (RuntimeException | Error e) {
             if (own != null) {
                 own.shutdown(Ending.LIMIT); // not awaited: what does not answer would not answer this either
@@ -90,8 +96,8 @@ final class StandaloneLink implements RedisLink {
     }
 
     @Override
-    public List<RedisNode> nodes() {
-        return List.of(node);
+    public Map<String, RedisNode> servers() {
+        return Map.of(server, node);
     }
 
     @Override

@@ -6,12 +6,13 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
-import io.mortise.lock.redis.node.Diagnosis;
 import io.mortise.lock.redis.node.LockListing;
+import io.mortise.lock.redis.node.NodeClocks;
 import io.mortise.lock.redis.node.Script;
 import io.mortise.lock.redis.node.StoredGrant;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.OwnerRecord;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -21,6 +22,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 
 /** The operator's view: what a majority of the masters says. Keys on fewer hold nothing. */
 final class RedlockAdmin implements LockAdmin {
@@ -161,9 +163,10 @@ final class RedlockAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<List<Finding>> diagnose() {
-        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        List<Finding> ofAll = RedlockDiagnosis.number(backend.masters().all().size());
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>(ofAll));
         for (Master master : backend.masters().all()) {
-            all = all.thenCombine(findings(master), (found, more) -> {
+            all = all.thenCombine(RedlockDiagnosis.of(master), (found, more) -> {
                 found.addAll(more);
                 return found;
             });
@@ -171,22 +174,9 @@ final class RedlockAdmin implements LockAdmin {
         return all;
     }
 
-    private static CompletionStage<List<Finding>> findings(Master master) {
-        if (master.electable() == null) {
-            return CompletableFuture.completedFuture(List.of(new Finding(
-                    Finding.Severity.WARNING,
-                    master.endpoint() + " does not vote: " + master.why(),
-                    "see to this master: one more that fails may be one too many")));
-        }
-        return master.node()
-                .ask("diagnosis", commands -> commands.info())
-                .thenApply(info -> Diagnosis.eviction(info).stream()
-                        .map(found ->
-                                new Finding(found.severity(), master.endpoint() + ": " + found.what(), found.remedy()))
-                        .toList())
-                .exceptionally(failure -> List.of(new Finding(
-                        Finding.Severity.WARNING,
-                        master.endpoint() + " does not answer: " + failure.getMessage(),
-                        "see to this master: one more that fails may be one too many")));
+    @Override
+    public CompletionStage<Map<String, Instant>> clocks() {
+        return NodeClocks.of(backend.masters().connected().stream()
+                .collect(Collectors.toMap(Master::endpoint, Master::node, (one, same) -> one)));
     }
 }

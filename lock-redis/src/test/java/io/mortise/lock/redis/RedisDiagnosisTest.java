@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockAdmin.Finding.Severity;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.groups.Tuple;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the operator's view finds on real servers. */
+@Tag("once")
+@Timeout(60)
+class RedisDiagnosisTest {
+    private static final RedisServerOptions KEEPS =
+            RedisServerOptions.defaults().withKeptData();
+
+    private static List<Finding> findings(String url) throws Exception {
+        try (LockClient client = Locks.connect(url, RedisTests.PATIENT)) {
+            return findings(client);
+        }
+    }
+
+    private static List<Finding> findings(LockClient client) throws Exception {
+        return client.admin().orElseThrow().diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+
+    private static void assertFound(List<Finding> findings, Object... severityAndText) {
+        assertThat(findings).hasSize(severityAndText.length / 2);
+        List<Tuple> expected = new ArrayList<>();
+        for (int i = 0; i < severityAndText.length; i += 2) {
+            String text = (String) severityAndText[i + 1];
+            Finding found = findings.get(i / 2);
+            expected.add(Tuple.tuple(severityAndText[i], found.what().contains(text) ? found.what() : text));
+        }
+        assertThat(findings).extracting(Finding::severity, Finding::what).containsExactlyElementsOf(expected);
+    }
+
+    @Test
+    void aServerThatKeepsWhatItAcknowledgesHasNoFindings() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(KEEPS)) {
+            assertThat(findings(server.url())).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsSyncedOnceASecondOrNeverIsNamed() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(KEEPS);
+                BareRedis redis = server.connect()) {
+            redis.call("CONFIG", "SET", "appendfsync", "everysec");
+            assertFound(findings(server.url()), Severity.WARNING, "appendfsync is everysec");
+            redis.call("CONFIG", "SET", "appendonly", "no");
+            assertFound(findings(server.url()), Severity.WARNING, "append-only file is off");
+        }
+    }
+
+    @Test
+    void aFullMemoryIsNamed() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(KEEPS);
+                BareRedis redis = server.connect();
+                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+            redis.call("CONFIG", "SET", "maxmemory", "1");
+            assertFound(findings(client), Severity.ERROR, "the memory is full");
+            redis.call("CONFIG", "SET", "maxmemory-policy", "volatile-ttl");
+            assertFound(findings(client), Severity.WARNING, "maxmemory-policy is volatile-ttl");
+        }
+    }
+
+    @Test
+    void whatAUserMayNotSeeIsSaid() throws Exception {
+        RedisServerOptions users = KEEPS.withUser("blind", "on", ">pw", "~*", "&*", "+@all", "-info", "-config")
+                .withUser("short", "on", ">pw", "~*", "&*", "+@all", "-config");
+        try (RedisTestServer server = RedisTestServer.start(users)) {
+            assertFound(
+                    findings("redis://short:pw@127.0.0.1:" + server.port()), Severity.INFO, "appendfsync is not known");
+            assertFound(findings("redis://blind:pw@127.0.0.1:" + server.port()), Severity.INFO, "INFO is not allowed");
+        }
+    }
+
+    @Test
+    void replicasThatGrantsDoNotWaitForAreNamedAndMissingOnes() throws Exception {
+        try (RedisTestServer master = RedisTestServer.start(KEEPS);
+                BareRedis redis = master.connect();
+                RedisTestServer replica = RedisTestServer.start(KEEPS.withReplicaOf(master.port()))) {
+            Await.until(
+                    "the replica is there",
+                    RedisTests.SOON,
+                    () -> "1".equals(redis.info("replication").get("connected_slaves")));
+            assertFound(
+                    findings(master.url()),
+                    Severity.WARNING,
+                    "of replicas 1 are connected, and grants wait for 0",
+                    Severity.WARNING,
+                    "min-replicas-to-write is 0");
+            redis.call("CONFIG", "SET", "min-replicas-to-write", "1");
+            assertFound(findings(master.url()), Severity.WARNING, "of replicas 1 are connected, and grants wait for 0");
+            assertThat(findings(master.url() + "?waitReplicas=1")).isEmpty();
+            try (LockClient client = Locks.connect(master.url() + "?waitReplicas=1", RedisTests.PATIENT)) {
+                replica.kill();
+                Await.until(
+                        "the replica is missed",
+                        RedisTests.SOON,
+                        () -> "0".equals(redis.info("replication").get("connected_slaves")));
+                assertFound(findings(client), Severity.ERROR, "waitReplicas is 1, and of replicas 0 are connected");
+            }
+        }
+    }
+
+    @Test
+    void aMasterThatBecameAReplicaIsNamed() throws Exception {
+        try (RedisTestServer other = RedisTestServer.start(KEEPS);
+                RedisTestServer server = RedisTestServer.start(KEEPS);
+                BareRedis redis = server.connect();
+                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+            redis.call("REPLICAOF", "127.0.0.1", Integer.toString(other.port()));
+            assertFound(findings(client), Severity.ERROR, "this server is a replica");
+        }
+    }
+
+    @Test
+    void theClockIsToldAsTheServerHasIt() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start();
+                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+            LockAdmin admin = client.admin().orElseThrow();
+            Instant before = Instant.now();
+            Map<String, Instant> clocks = admin.clocks().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            assertThat(clocks).hasSize(1);
+            assertThat(clocks.keySet().iterator().next()).contains("127.0.0.1:" + server.port());
+            assertThat(clocks.values().iterator().next())
+                    .isBetween(before.minus(Duration.ofMillis(2)), Instant.now().plus(Duration.ofMillis(2)));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Tag("once")
+@Timeout(60)
+class RedlockDiagnosisTest {
+    private static List<Finding> findings(LockClient client) throws Exception {
+        return client.admin().orElseThrow().diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void mastersWithReplicasAreNamedAndTheClocksOfAllAreTold() throws Exception {
+        try (TestMasters masters = TestMasters.start(3);
+                LockClient client = Locks.connect(
+                        masters.url() + "?lease=1s", ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40)))) {
+            FiveMastersTest.awaitAllVote(client);
+            assertThat(findings(client)).isEmpty();
+            assertThat(client.admin()
+                            .orElseThrow()
+                            .clocks()
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS))
+                    .hasSize(3);
+            int port = masters.get(1).port();
+            try (RedisTestServer replica =
+                    RedisTestServer.start(RedisServerOptions.defaults().withReplicaOf(port))) {
+                assertThat(replica.isAlive()).isTrue();
+                Await.until("the replica is named", Duration.ofSeconds(20), () -> {
+                    try {
+                        return findings(client).stream()
+                                .anyMatch(found -> found.what().contains(":" + port + ": it has replicas"));
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+            }
+        }
+    }
+
+    @Test
+    void anEvenNumberIsNamed() {
+        assertThat(RedlockDiagnosis.number(5)).isEmpty();
+        assertThat(RedlockDiagnosis.number(4).get(0).what()).contains("4 masters", "than of 3");
+    }
+}
