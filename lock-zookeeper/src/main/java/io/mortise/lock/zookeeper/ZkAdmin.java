@@ -6,7 +6,6 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.OwnerRecord;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.ZooDefs;
 
 /** The operator's view: reads the queues as they stand. */
 final class ZkAdmin implements LockAdmin {
@@ -69,7 +67,9 @@ final class ZkAdmin implements LockAdmin {
                 .thenApply(content -> Optional.of(new InLine(
                         path,
                         OwnerRecord.parse(
-                                content.text(), OptionalLong.of(content.stat().getCzxid())))))
+                                content.text(),
+                                OptionalLong.of(content.stat().getCzxid()),
+                                ForeignNode.about(path, content.stat())))))
                 .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
                         ? CompletableFuture.completedFuture(Optional.empty())
                         : CompletableFuture.failedFuture(failure));
@@ -129,40 +129,31 @@ final class ZkAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<List<Finding>> diagnose() {
-        return ask(
+        CompletionStage<List<Finding>> ensemble = ask(
                 "diagnosis",
-                calls -> calls.data(ZooDefs.CONFIG_NODE)
-                        .thenApply(content -> content.text())
-                        .exceptionally(failure -> "")
-                        .thenApply(this::findings));
+                calls -> calls.config()
+                        .thenApply(ZkDiagnosis::ensemble)
+                        .exceptionallyCompose(
+                                failure -> ZkFailure.is(failure, Code.NOAUTH) || ZkFailure.is(failure, Code.NONODE)
+                                        ? CompletableFuture.completedFuture(List.of(ZkDiagnosis.hidden(failure)))
+                                        : CompletableFuture.failedFuture(failure)));
+        return ensemble.thenCombine(servers(), (found, ofServers) -> {
+            List<Finding> all = new ArrayList<>(found);
+            all.addAll(ofServers);
+            all.addAll(ZkDiagnosis.settings(options, backend.leaseDuration(Optional.empty())));
+            return all;
+        });
     }
 
-    private List<Finding> findings(String config) {
-        List<Finding> findings = new ArrayList<>();
-        long voters = config.lines()
-                .filter(line -> line.startsWith("server.") && !line.contains(":observer"))
-                .count();
-        if (voters < 3) {
-            findings.add(new Finding(
-                    Finding.Severity.WARNING,
-                    voters == 0 ? "a standalone server" : "an ensemble of " + voters + " voting servers",
-                    "run three or more: with fewer, one failure stops all locks"));
+    private CompletionStage<List<Finding>> servers() {
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        for (ServerWord server : ServerWord.of(options, backend.wordTimeoutMillis())) {
+            all = all.thenCombine(backend.blocking(server::ask), (found, answer) -> {
+                found.addAll(ZkDiagnosis.server(server.endpoint(), answer));
+                return found;
+            });
         }
-        if (options.openToAll()) {
-            findings.add(new Finding(
-                    Finding.Severity.WARNING,
-                    "the nodes of locks are open to everyone",
-                    "set credentials and an ACL: whoever reaches the servers can take or forge locks"));
-        }
-        Duration granted = backend.leaseDuration(Optional.empty());
-        if (options.supplier().isEmpty() && !granted.equals(options.sessionTimeout())) {
-            findings.add(new Finding(
-                    Finding.Severity.INFO,
-                    "the server made the session timeout " + granted + " of the " + options.sessionTimeout()
-                            + " asked for",
-                    "set minSessionTimeout and maxSessionTimeout of the servers if that is not what you want"));
-        }
-        return findings;
+        return all;
     }
 
     private <T> CompletionStage<T> ask(String what, Function<ZkCalls, CompletionStage<T>> request) {

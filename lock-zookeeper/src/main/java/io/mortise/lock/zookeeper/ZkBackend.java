@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
@@ -32,6 +33,8 @@ import org.slf4j.LoggerFactory;
 
 /** One session at a time, made anew for the next acquire when the last one is over. */
 final class ZkBackend implements LockBackend {
+    private static final Duration MOST_FOR_A_WORD = Duration.ofSeconds(3);
+
     private static final Logger log = LoggerFactory.getLogger(ZkBackend.class);
     /** Well below the second within which a deletion is told (S7). */
     static final Duration ARM_AFTER = Duration.ofMillis(100);
@@ -127,6 +130,16 @@ final class ZkBackend implements LockBackend {
 
     <T> CompletionStage<T> timed(String what, CompletionStage<T> request) {
         return context.timed(what + " at " + endpoints(), request);
+    }
+
+    /** For what blocks for a while. */
+    <T> CompletionStage<T> blocking(Supplier<T> call) {
+        return CompletableFuture.supplyAsync(call, context.blocking());
+    }
+
+    /** How long one server is waited for that may be down: the others are asked meanwhile. */
+    int wordTimeoutMillis() {
+        return (int) Math.min(context.requestTimeout().toMillis(), MOST_FOR_A_WORD.toMillis());
     }
 
     /** The base is kept; the lock's own node is a container, which the server removes when it has stood empty. */

@@ -61,6 +61,13 @@ record ZkCalls(ZooKeeper handle) {
         return data(path, null, stat -> {});
     }
 
+    /** What the ensemble says of itself, wherever the root of this handle is. */
+    CompletableFuture<String> config() {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        handle.getConfig(false, (rc, asked, context, data, stat) -> answer(answer, rc, asked, text(data)), null);
+        return answer;
+    }
+
     /**
      * Reads a node, and arms the watch if the node is there. With getData: unlike exists, it leaves no watch on a node that
      * is gone.

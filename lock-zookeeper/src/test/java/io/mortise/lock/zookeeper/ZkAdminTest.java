@@ -225,6 +225,27 @@ class ZkAdminTest {
     }
 
     @Test
+    void S18_whatOthersMadeIsShownAsSuch() throws Exception {
+        ZkTests.make(plain, base + "/f");
+        String curator = plain.create(
+                base + "/f/_c_0b0b0b0b-1c1c-2d2d-3e3e-4f4f4f4f4f4f-lock-",
+                "10.0.0.1".getBytes(StandardCharsets.UTF_8),
+                ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
+        plain.create(base + "/f/x-lock-", null, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT_SEQUENTIAL);
+        LockStatus status = ZkTests.status(client, "f");
+        assertThat(status.holders().get(0).foreign()).isTrue();
+        assertThat(status.holders().get(0).raw()).isEqualTo("10.0.0.1");
+        assertThat(status.holders().get(0).metadata())
+                .containsEntry("client", "Curator")
+                .containsEntry("node", curator.substring(curator.lastIndexOf('/') + 1))
+                .containsEntry("session", "0x" + Long.toHexString(plain.getSessionId()));
+        assertThat(status.waiters().get(0).metadata())
+                .doesNotContainKey("client")
+                .containsEntry("session", "none: it stays until somebody deletes it");
+    }
+
+    @Test
     void S19_hostileTextIsShownAsItIsAndBreaksNothing() throws Exception {
         String id = "0123456789abcdef0123456789abcdef";
         List<String> hostile = List.of(

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.ZooKeeperTestEnsemble;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Tag("once")
+@Timeout(90)
+class ZkDiagnosisTest {
+    private static List<Finding> said(String text) {
+        return ZkDiagnosis.server("h:1", new ServerWord.Said(text, Optional.empty()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "3.4.14, ZOOKEEPER-3911",
+        "3.5.9,  ZOOKEEPER-3911",
+        "3.5.10, ZOOKEEPER-4712",
+        "3.6.2,  ZOOKEEPER-3911",
+        "3.8.4,  ZOOKEEPER-4712",
+        "3.9.2,  ZOOKEEPER-4712",
+        "3.9.3,  -",
+        "3.10.0, -"
+    })
+    void versionsWithKnownBugsAreNamed(String version, String bug) {
+        List<Finding> findings =
+                said("Zookeeper version: " + version + "-c26634f34490bb0ea7a09cc51e05ede3b4e320ee, built on"
+                        + " 2020-01-01 00:00 UTC\nLatency min/avg/max: 0/0.0/0\nMode: follower\n");
+        if (bug.equals("-")) {
+            assertThat(findings).isEmpty();
+        } else {
+            assertThat(findings)
+                    .singleElement()
+                    .satisfies(found -> assertThat(found.what()).contains("h:1", version, bug));
+        }
+    }
+
+    @Test
+    void bugsOfEnsemblesAreNotThoseOfAServerAlone() {
+        assertThat(said("Zookeeper version: 3.4.14-4c25d48, built on 03/06/2019 16:18 GMT\nMode: standalone\n"))
+                .isEmpty();
+    }
+
+    @Test
+    void whatAServerDoesNotTellIsSaid() {
+        assertThat(said("srvr is not executed because it is not in the whitelist.\n")
+                        .get(0)
+                        .what())
+                .contains("version of h:1 is not known");
+        assertThat(said("This ZooKeeper instance is not currently serving requests\n")
+                        .get(0)
+                        .what())
+                .contains("serves nobody");
+        assertThat(ZkDiagnosis.hidden(new IllegalStateException("NoAuth")).what())
+                .contains("NoAuth");
+    }
+
+    @Test
+    void sizesAreNamed() {
+        String three = "server.1=a:1:2:participant\nserver.2=b:1:2:participant\nserver.3=c:1:2:participant\n";
+        assertThat(ZkDiagnosis.ensemble(three + "server.4=d:1:2:observer\nversion=0"))
+                .isEmpty();
+        assertThat(ZkDiagnosis.ensemble(three + "server.4=d:1:2:participant\n")
+                        .get(0)
+                        .what())
+                .contains("an ensemble of 4");
+        assertThat(ZkDiagnosis.ensemble("server.1=a:1:2:participant\n").get(0).what())
+                .contains("an ensemble of 1");
+        assertThat(ZkDiagnosis.ensemble("").get(0).what()).isEqualTo("a standalone server");
+    }
+
+    @Test
+    void anEnsembleIsSeenAlsoBelowAChrootAndWhoOfItIsDown() throws Exception {
+        try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start()) {
+            ZooKeeper plain = ZkTests.connect(ensemble.connectString());
+            ZkTests.make(plain, "/some/root");
+            plain.close();
+            try (LockClient client = ZooKeeperLocks.connect(
+                    ZkTests.options(ensemble.connectString() + "/some/root", Duration.ofSeconds(10)))) {
+                assertThat(what(client)).isEmpty();
+                ensemble.kill(ensemble.follower());
+                assertThat(what(client)).singleElement().asString().contains("does not answer");
+            }
+        }
+    }
+
+    private static List<String> what(LockClient client) throws Exception {
+        return ZkTests.diagnosis(client).stream()
+                .map(Finding::what)
+                .filter(what -> !what.contains("open to everyone"))
+                .toList();
+    }
+}
