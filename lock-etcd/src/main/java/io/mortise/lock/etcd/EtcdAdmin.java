@@ -4,7 +4,6 @@ package io.mortise.lock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
-import io.etcd.jetcd.maintenance.AlarmType;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
@@ -28,10 +27,12 @@ final class EtcdAdmin implements LockAdmin {
 
     private final EtcdCalls calls;
     private final EtcdKeys keys;
+    private final EtcdOptions options;
 
-    EtcdAdmin(EtcdCalls calls, EtcdKeys keys) {
+    EtcdAdmin(EtcdCalls calls, EtcdKeys keys, EtcdOptions options) {
         this.calls = calls;
         this.keys = keys;
+        this.options = options;
     }
 
     @Override
@@ -57,7 +58,9 @@ final class EtcdAdmin implements LockAdmin {
 
     private static LockHolder contender(KeyValue key) {
         return OwnerRecord.parse(
-                key.getValue().toString(StandardCharsets.UTF_8), OptionalLong.of(key.getCreateRevision()));
+                key.getValue().toString(StandardCharsets.UTF_8),
+                OptionalLong.of(key.getCreateRevision()),
+                ForeignKey.about(key));
     }
 
     /** In the order of the escaped names. The cursor is the last name that was looked at. */
@@ -160,16 +163,7 @@ final class EtcdAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<List<Finding>> diagnose() {
-        return calls.alarms().thenApply(alarms -> {
-            List<Finding> findings = new ArrayList<>();
-            if (alarms.contains(AlarmType.NOSPACE)) {
-                findings.add(new Finding(
-                        Finding.Severity.WARNING,
-                        "the store is out of space: locks can be released, and none acquired",
-                        "compact and defragment it, then etcdctl alarm disarm"));
-            }
-            return findings;
-        });
+        return new EtcdDiagnosis(calls, options).findings();
     }
 
     private static CompletionStage<Page> done(Page page) {

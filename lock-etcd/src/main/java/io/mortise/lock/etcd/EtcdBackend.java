@@ -176,7 +176,7 @@ final class EtcdBackend implements LockBackend {
 
     @Override
     public Optional<LockAdmin> admin() {
-        return Optional.of(new EtcdAdmin(calls, keys));
+        return Optional.of(new EtcdAdmin(calls, keys, options));
     }
 
     @Override

@@ -4,12 +4,14 @@ package io.mortise.lock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.cluster.MemberListResponse;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
 import io.etcd.jetcd.maintenance.AlarmMember;
 import io.etcd.jetcd.maintenance.AlarmType;
+import io.etcd.jetcd.maintenance.StatusResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
@@ -96,6 +98,23 @@ final class EtcdCalls {
                 .thenApply(answer -> answer.getAlarms().stream()
                         .map(AlarmMember::getAlarmType)
                         .collect(Collectors.toSet()));
+    }
+
+    CompletionStage<MemberListResponse> members() {
+        return ask("members of the cluster", client -> client.getClusterClient().listMember());
+    }
+
+    /** What one member says of itself; by a connection of its own, whose failure says nothing about ours. */
+    CompletionStage<StatusResponse> status(String member, String target) {
+        String what = "status of a member";
+        CompletableFuture<StatusResponse> asked;
+        try {
+            asked = connection.client().getMaintenanceClient().statusMember(target);
+        } catch (RuntimeException e) {
+            asked = CompletableFuture.failedFuture(e);
+        }
+        return context.timed(what, asked)
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(EtcdFailure.of(failure, what, member)));
     }
 
     Watch.Watcher watch(ByteSequence key, WatchOption option, Watch.Listener listener) {

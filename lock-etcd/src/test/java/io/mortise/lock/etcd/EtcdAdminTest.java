@@ -86,7 +86,37 @@ class EtcdAdminTest extends OneServerTest {
     }
 
     @Test
-    void aHealthyStoreHasNoFindings() throws Exception {
-        assertThat(get(admin.diagnose())).isEmpty();
+    void diagnoseTellsOfASingleServerThatLetsAnyoneIn() throws Exception {
+        String version = namespace.bare().status().version();
+        List<LockAdmin.Finding> known = EtcdDiagnosis.ofMember("127.0.0.1:" + server.port(), version, true, false);
+        List<LockAdmin.Finding> findings = get(admin.diagnose());
+        assertThat(findings).hasSize(2 + known.size()).containsAll(known);
+        assertThat(findings)
+                .extracting(LockAdmin.Finding::what)
+                .contains(
+                        "a single server",
+                        "without users anyone who reaches the servers can take or forge these locks");
+    }
+
+    @Test
+    void S18_whatOthersMadeIsShownAsSuch() throws Exception {
+        long lease = namespace.bare().grantLease(Duration.ofSeconds(60));
+        String key = namespace.name() + "f/" + Long.toHexString(lease);
+        namespace.bare().put(key, "", lease);
+        namespace.bare().put(namespace.name() + "f/zzz", "\u001b[2J");
+        LockStatus status = get(admin.status("f"));
+        LockHolder holder = status.holders().get(0);
+        assertThat(holder.foreign()).isTrue();
+        assertThat(holder.metadata())
+                .containsEntry("client", "etcdctl lock or Go's concurrency.Mutex")
+                .containsEntry("key", key)
+                .containsEntry("lease", Long.toHexString(lease));
+        LockHolder behind = status.waiters().get(0);
+        assertThat(behind.metadata())
+                .doesNotContainKey("client")
+                .containsEntry("lease", "none: it stays until somebody deletes it");
+        assertThat(behind.raw()).isEqualTo("\u001b[2J");
+        assertThat(get(admin.forceRelease("f", holder))).isTrue();
+        assertThat(get(admin.status("f")).holders()).hasSize(1);
     }
 }
