@@ -2,13 +2,16 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.cli.bench.BenchCommand;
 import io.mortise.lock.cli.demo.DemoCommand;
 import io.mortise.lock.cli.demo.DemoWorkerCommand;
 import io.mortise.lock.cli.invocation.Defaults;
 import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.view.DoctorCommand;
 import io.mortise.lock.cli.view.ListCommand;
 import io.mortise.lock.cli.view.ReleaseCommand;
+import io.mortise.lock.cli.view.WatchCommand;
 import io.mortise.lock.cli.view.WhoCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +36,10 @@ import picocli.CommandLine.Spec;
         subcommands = {
             WhoCommand.class,
             ListCommand.class,
+            WatchCommand.class,
             ReleaseCommand.class,
+            DoctorCommand.class,
+            BenchCommand.class,
             DemoCommand.class,
             DemoWorkerCommand.class
         },

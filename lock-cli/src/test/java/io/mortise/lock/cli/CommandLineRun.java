@@ -3,6 +3,7 @@ package io.mortise.lock.cli;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +16,11 @@ public record CommandLineRun(int code, String out, String err) {
         StringWriter err = new StringWriter();
         int code = LockCtl.run(new PrintWriter(out), new PrintWriter(err), args);
         return new CommandLineRun(code, out.toString(), err.toString());
+    }
+
+    /** For one that ends late: what it has said so far is in the writers. Returns its exit code. */
+    public static int into(Writer out, Writer err, String... args) {
+        return LockCtl.run(new PrintWriter(out, true), new PrintWriter(err, true), args);
     }
 
     /** Of {@code --json}. */

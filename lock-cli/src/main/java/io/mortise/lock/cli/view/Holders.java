@@ -4,6 +4,7 @@ package io.mortise.lock.cli.view;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.cli.invocation.TerminalText;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -32,6 +33,24 @@ final class Holders {
                 .orElse(NONE);
     }
 
+    /** In a sentence. */
+    static String named(LockHolder holder) {
+        String client = holder.metadata().get(CLIENT);
+        String who = !holder.foreign()
+                ? briefly(holder)
+                : client == null ? "a client that is not Mortise" : "a foreign client (" + safe(client) + ")";
+        return holder.token().isPresent() ? who + ", token " + token(holder) : who;
+    }
+
+    /** What is known of it. */
+    static String inALine(LockHolder holder) {
+        StringBuilder line = new StringBuilder(briefly(holder));
+        holder.host().ifPresent(host -> line.append("  ").append(safe(host)));
+        holder.pid().ifPresent(pid -> line.append(':').append(pid));
+        holder.token().ifPresent(token -> line.append("  token ").append(token));
+        return line.toString();
+    }
+
     static String host(LockHolder holder) {
         return holder.host().map(Holders::safe).orElse(NONE);
     }
@@ -46,6 +65,24 @@ final class Holders {
 
     static String since(LockHolder holder) {
         return holder.since().map(Holders::seconds).orElse(NONE);
+    }
+
+    /** Since it asked, in the two largest units; clocks differ: not below 0. */
+    static String age(LockHolder holder, Instant now) {
+        return holder.since().map(since -> age(Duration.between(since, now))).orElse(NONE);
+    }
+
+    private static String age(Duration age) {
+        if (age.isNegative()) {
+            return "0s";
+        }
+        if (age.toDays() > 0) {
+            return age.toDays() + "d" + age.toHoursPart() + "h";
+        }
+        if (age.toHours() > 0) {
+            return age.toHours() + "h" + age.toMinutesPart() + "m";
+        }
+        return age.toMinutes() > 0 ? age.toMinutes() + "m" + age.toSecondsPart() + "s" : age.toSeconds() + "s";
     }
 
     static String seconds(Instant time) {

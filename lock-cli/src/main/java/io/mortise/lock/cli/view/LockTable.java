@@ -3,21 +3,35 @@ package io.mortise.lock.cli.view;
 
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Function;
 
 /** Locks for people, one line for each holder. */
 final class LockTable {
     private LockTable() {}
 
     static List<String> of(Collection<LockStatus> locks) {
-        Table table = new Table("NAME", "HOLDER", "HOST", "PID", "SINCE", "TOKEN", "WAITERS");
+        return of(locks, "SINCE", Holders::since);
+    }
+
+    /** With ages for times: shorter, and that they grow shows that the table lives. */
+    static List<String> live(Collection<LockStatus> locks, Instant now) {
+        return of(locks, "AGE", holder -> Holders.age(holder, now));
+    }
+
+    private static List<String> of(Collection<LockStatus> locks, String timeHeader, Function<LockHolder, String> time) {
+        Table table = new Table("NAME", "HOLDER", "HOST", "PID", timeHeader, "TOKEN", "WAITERS");
         for (LockStatus lock : locks) {
             for (LockHolder holder : lock.holders()) {
-                row(
-                        table,
+                table.row(
                         Holders.safe(lock.name()),
-                        holder,
+                        Holders.briefly(holder),
+                        Holders.host(holder),
+                        Holders.pid(holder),
+                        time.apply(holder),
+                        Holders.token(holder),
                         Integer.toString(lock.waiters().size()));
             }
         }
@@ -36,16 +50,5 @@ final class LockTable {
                     Holders.since(waiter));
         }
         return table.lines();
-    }
-
-    private static void row(Table table, String name, LockHolder holder, String waiters) {
-        table.row(
-                name,
-                Holders.briefly(holder),
-                Holders.host(holder),
-                Holders.pid(holder),
-                Holders.since(holder),
-                Holders.token(holder),
-                waiters);
     }
 }

@@ -90,7 +90,7 @@ public final class ReleaseCommand extends OperatorCommand {
             done.put("holder", Holders.json(seen));
             out().println(JsonText.of(done));
         } else {
-            out().println(shownName() + " was taken from " + Holders.briefly(seen) + ", token " + Holders.token(seen));
+            out().println(shownName() + " was taken from " + Holders.named(seen));
         }
         return ExitCodes.OK;
     }
@@ -103,9 +103,7 @@ public final class ReleaseCommand extends OperatorCommand {
         if (meant.isEmpty()) {
             LockHolder other = holders.get(0);
             throw new CommandFailed(
-                    ExitCodes.FAILED,
-                    shownName() + " is held by " + Holders.briefly(other) + ", token " + Holders.token(other)
-                            + ": nothing was touched");
+                    ExitCodes.FAILED, shownName() + " is held by " + Holders.named(other) + ": nothing was touched");
         }
         if (meant.size() > 1) {
             throw new CommandFailed(

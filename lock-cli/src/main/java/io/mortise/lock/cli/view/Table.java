@@ -22,7 +22,7 @@ final class Table {
         int[] widths = new int[columns];
         for (List<String> row : rows) {
             for (int i = 0; i < columns; i++) {
-                widths[i] = Math.max(widths[i], length(row.get(i)));
+                widths[i] = Math.max(widths[i], Columns.of(row.get(i)));
             }
         }
         List<String> lines = new ArrayList<>();
@@ -32,15 +32,11 @@ final class Table {
                 String cell = row.get(i);
                 line.append(cell);
                 if (i < columns - 1) {
-                    line.append(" ".repeat(widths[i] - length(cell) + 2));
+                    line.append(" ".repeat(widths[i] - Columns.of(cell) + 2));
                 }
             }
             lines.add(line.toString());
         }
         return lines;
-    }
-
-    private static int length(String text) {
-        return text.codePointCount(0, text.length());
     }
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.view;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockAdmin.Finding.Severity;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.cli.invocation.JsonText;
+import io.mortise.lock.spi.LockUrl;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+
+/** {@code lockctl doctor}: whether the store is fit for locks. */
+@Command(
+        name = "doctor",
+        header = "Looks whether the store is fit for locks, and says what to do.",
+        description = {
+            "Connects, takes and releases a lock of its own, measures round trips, compares clocks where the store tells its own,"
+                    + " and looks for what endangers locks: eviction, what a restart forgets, replicas that grants do not wait"
+                    + " for, single or even numbers of servers, servers that are down, versions with known bugs, open doors.",
+            "It sees what the store tells this user. What it cannot see, such as fsync on ZooKeeper and etcd, or who may stop the"
+                    + " machines, it does not judge.",
+            "Exits with 0 if nothing worse than INFO was found, else with 1."
+        },
+        mixinStandardHelpOptions = true,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  lockctl doctor --url redis://localhost:6379",
+            "  lockctl doctor --json | jq -r '.findings[] | .severity + \" \" + .what'"
+        })
+public final class DoctorCommand extends OperatorCommand {
+    @Override
+    int look(LockClient client, LockAdmin admin) throws InterruptedException {
+        Checkup.Times times = Checkup.roundTrips(admin);
+        List<ClockOffset> clocks = ClockOffset.measure(admin);
+        List<Finding> findings = new ArrayList<>(await(admin.diagnose()));
+        Checkup.takesALock(client).ifPresent(findings::add);
+        clocks.forEach(clock -> clock.finding().ifPresent(findings::add));
+        findings.sort(Comparator.comparing(Finding::severity).reversed());
+        boolean well = findings.stream().allMatch(finding -> finding.severity() == Severity.INFO);
+        if (invocation().json()) {
+            out().println(JsonText.of(json(client, times, clocks, findings, well)));
+        } else {
+            print(client, times, clocks, findings, well);
+        }
+        return well ? ExitCodes.OK : ExitCodes.FAILED;
+    }
+
+    private String url() {
+        return LockUrl.parse(invocation().url()).toString(); // without secrets
+    }
+
+    private void print(
+            LockClient client, Checkup.Times times, List<ClockOffset> clocks, List<Finding> findings, boolean well) {
+        line("store", Holders.safe(url()));
+        line("promises", promises(client));
+        line(
+                "round trip",
+                "median " + Checkup.millis(times.median()) + ", slowest of " + times.count() + " "
+                        + Checkup.millis(times.slowest()));
+        if (clocks.isEmpty()) {
+            line("clock", "not told by this store");
+        }
+        clocks.forEach(clock -> line("clock", clock.text()));
+        for (Finding finding : findings) {
+            out().println();
+            out().printf("%-7s  %s%n", finding.severity(), Holders.safe(finding.what()));
+            out().printf("%-7s  -> %s%n", "", Holders.safe(finding.remedy()));
+        }
+        out().println();
+        out().println(
+                        well
+                                ? "Nothing was found that endangers locks."
+                                : counts(findings) + ": see above, the worst first.");
+    }
+
+    /** Of all that is worse than INFO. */
+    private static String counts(List<Finding> findings) {
+        return Stream.of(Severity.ERROR, Severity.WARNING)
+                .map(severity -> count(findings, severity))
+                .filter(count -> !count.isEmpty())
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String count(List<Finding> findings, Severity severity) {
+        long count = findings.stream()
+                .filter(finding -> finding.severity() == severity)
+                .count();
+        String what = severity.name().toLowerCase(Locale.ROOT);
+        return count == 0 ? "" : count + " " + what + (count == 1 ? "" : "s");
+    }
+
+    private void line(String label, String value) {
+        out().printf("%-12s%s%n", label, value);
+    }
+
+    private static String promises(LockClient client) {
+        return String.join(
+                " ", client.capabilities().stream().map(Enum::name).sorted().toList());
+    }
+
+    private Map<String, Object> json(
+            LockClient client, Checkup.Times times, List<ClockOffset> clocks, List<Finding> findings, boolean well) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("ok", well);
+        object.put("url", url());
+        object.put(
+                "capabilities",
+                client.capabilities().stream().map(Enum::name).sorted().toList());
+        object.put("roundTripMillis", Map.of("median", millis(times.median()), "slowest", millis(times.slowest())));
+        object.put("clocks", clocks.stream().map(ClockOffset::json).toList());
+        object.put("findings", findings.stream().map(DoctorCommand::json).toList());
+        return object;
+    }
+
+    private static double millis(long nanos) {
+        return Math.round(nanos / 1e3) / 1e3;
+    }
+
+    private static Map<String, Object> json(Finding finding) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("severity", finding.severity().name().toLowerCase(Locale.ROOT));
+        object.put("what", finding.what());
+        object.put("remedy", finding.remedy());
+        return object;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.mortise.lock.cli.bench;
+
+import org.jspecify.annotations.NullMarked;
