@@ -72,7 +72,7 @@ final class Acquisition {
                 client.clock.nanoTime());
         this.sink = sink;
         this.progress =
-                new Progress(name.value(), client.backend().endpoints(), patience, client.contact, client.random);
+                new Progress(name.value(), client.backend()::endpoints, patience, client.contact, client.random);
     }
 
     void start() {

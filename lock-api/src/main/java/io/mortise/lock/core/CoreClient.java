@@ -121,6 +121,7 @@ public final class CoreClient implements LockClient {
                             + ", but this backend has one lease for all locks: its session of "
                             + backend().leaseDuration(Optional.empty()));
         }
+        leaseDuration(lockOptions); // refused here rather than by each acquire
         return new CoreLock(this, new LockName(name), lockOptions);
     }
 

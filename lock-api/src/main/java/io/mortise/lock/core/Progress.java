@@ -6,6 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ final class Progress {
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
 
     private final String lock;
-    private final String endpoints;
+    private final Supplier<String> endpoints;
     private final Patience patience;
     private final Contact contact;
     private final RandomGenerator random;
@@ -46,7 +47,7 @@ final class Progress {
         }
     }
 
-    Progress(String lock, String endpoints, Patience patience, Contact contact, RandomGenerator random) {
+    Progress(String lock, Supplier<String> endpoints, Patience patience, Contact contact, RandomGenerator random) {
         this.lock = lock;
         this.endpoints = endpoints;
         this.patience = patience;
@@ -118,7 +119,7 @@ final class Progress {
         LockException cause = trouble;
         return new BackendUnavailableException(
                 "lock \"" + lock + "\" was not acquired: the store has not answered for "
-                        + contact.since().toMillis() + " ms (" + endpoints + ")"
+                        + contact.since().toMillis() + " ms (" + endpoints.get() + ")"
                         + (cause == null ? "" : ": " + cause.getMessage()),
                 cause);
     }

@@ -24,6 +24,8 @@ public interface LockBackend extends AutoCloseable {
     /**
      * How long the store keeps the grant of a silent holder: with PER_LOCK_LEASE the value that {@code asked} comes to
      * after rounding up, and the default for empty; else the session's, whatever is asked.
+     *
+     * @throws IllegalArgumentException if it cannot keep that, with the limit and the value (S14)
      */
     Duration leaseDuration(Optional<Duration> asked);
 

@@ -57,6 +57,11 @@ final class EtcdCalls {
         return txn(what, conditions, then, NOTHING);
     }
 
+    /** Whether it was there. */
+    CompletionStage<Boolean> delete(String what, ByteSequence key) {
+        return ask(what, client -> client.getKVClient().delete(key)).thenApply(answer -> answer.getDeleted() > 0);
+    }
+
     /** Linearizable. */
     CompletionStage<GetResponse> get(String what, ByteSequence key, GetOption option) {
         return ask(what, client -> client.getKVClient().get(key, option));

@@ -30,10 +30,14 @@ final class EtcdKeys {
      * each look at the queue walks over, until the store compacts its history.
      *
      * @param slot from 0, less than the number of contenders of this client for this lock
+     * @param series of the session: another one makes other keys
      */
-    static ByteSequence contender(String contenders, long leaseId, int slot) {
-        String lease = Long.toHexString(leaseId);
-        return bytes(contenders + lease + (slot == 0 ? "" : "-" + slot));
+    static ByteSequence contender(String contenders, long leaseId, int slot, int series) {
+        String key = contenders + Long.toHexString(leaseId);
+        if (series != 0) {
+            return bytes(key + "-" + slot + "." + series);
+        }
+        return bytes(slot == 0 ? key : key + "-" + slot);
     }
 
     /** What stands for a session: it goes with its lease. */

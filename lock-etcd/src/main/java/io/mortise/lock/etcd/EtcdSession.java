@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +41,7 @@ final class EtcdSession implements CurrentSession.Session {
     private final ReadyLine<EtcdLiveness> ready = new ReadyLine<>();
     private final Map<String, LockLine> lines = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
+    private final AtomicInteger keySeries = new AtomicInteger();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Duration lease;
@@ -130,6 +132,16 @@ final class EtcdSession implements CurrentSession.Session {
     /** The store said so. */
     void sawEpoch(long seen) {
         epoch.accumulateAndGet(seen, Math::max);
+    }
+
+    /** Which keys are put from now on. */
+    int keySeries() {
+        return keySeries.get();
+    }
+
+    /** A deletion of one of its keys may yet be executed at any time: no key that is put from now on is one of those. */
+    void leaveKeysBehind() {
+        keySeries.incrementAndGet();
     }
 
     /** Its key was there, at that revision of the store. */

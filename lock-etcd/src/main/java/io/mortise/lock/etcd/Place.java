@@ -11,7 +11,7 @@ import io.etcd.jetcd.ByteSequence;
 record Place(EtcdSession on, LockLine line, int slot, ByteSequence key, long since) {
     /** Without a key yet. */
     static Place in(EtcdSession on, LockLine line, int slot) {
-        return new Place(on, line, slot, EtcdKeys.contender(line.contenders(), on.lease(), slot), 0);
+        return new Place(on, line, slot, EtcdKeys.contender(line.contenders(), on.lease(), slot, on.keySeries()), 0);
     }
 
     Place since(long revision) {

@@ -7,12 +7,14 @@ import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** How the key of a ticket is taken out of the store; each of its ways is one request, and idempotent. */
 final class Removal {
     private final EtcdBackend backend;
     private final String lock;
     private final ByteSequence record;
+    private final AtomicBoolean deleting = new AtomicBoolean();
 
     /** @param record the value of the ticket's key, which no other has */
     Removal(EtcdBackend backend, String lock, ByteSequence record) {
@@ -21,12 +23,25 @@ final class Removal {
         this.record = record;
     }
 
-    /** Of a key that was put, or of one that may have been and will not be. Whether it was there. */
+    /**
+     * Of a key that was put, or of one that may have been and will not be. Whether it was there.
+     *
+     * <p>What was put is deleted without a condition, which costs the server much less: no other key of ours has that name before
+     * the answer has come. If it has to be asked for again, the first deletion may be executed at any time: then none will have it
+     * again.
+     */
     CompletionStage<Boolean> release(Place at) {
-        Cmp ours = at.since() == 0 ? Requests.hasValue(at.key(), record) : Requests.isFrom(at.key(), at.since());
-        return backend.calls()
-                .txn("release of lock \"" + lock + "\"", new Cmp[] {ours}, new Op[] {Requests.delete(at.key())})
-                .thenApply(TxnResponse::isSucceeded);
+        String what = "release of lock \"" + lock + "\"";
+        if (at.since() == 0) {
+            Cmp[] ours = {Requests.hasValue(at.key(), record)};
+            return backend.calls()
+                    .txn(what, ours, new Op[] {Requests.delete(at.key())})
+                    .thenApply(TxnResponse::isSucceeded);
+        }
+        if (deleting.getAndSet(true)) {
+            at.on().leaveKeysBehind();
+        }
+        return backend.calls().delete(what, at.key());
     }
 
     /**

@@ -81,7 +81,7 @@ class EtcdAmbiguityTest extends OneServerTest {
     @Test
     void S05_aReleaseThatArrivesLateDoesNotTouchTheNextGrant() throws Exception {
         Lease lease = client.named("x").acquire();
-        CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
+        CompletableFuture<Wire.Late> late = wire.delayNext("DeleteRange");
         assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
         try (Lease next = client.named("x").acquire()) {
             arrive(late);

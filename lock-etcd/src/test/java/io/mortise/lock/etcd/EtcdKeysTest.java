@@ -36,9 +36,11 @@ class EtcdKeysTest {
 
     @Test
     void slotsHaveKeysOfTheirOwn() {
-        assertThat(EtcdKeys.contender("a/x/", 31, 0)).hasToString("a/x/1f");
-        assertThat(EtcdKeys.contender("a/x/", 31, 2)).hasToString("a/x/1f-2");
-        assertThat(EtcdKeys.contender("a/x/", -1, 0)).hasToString("a/x/ffffffffffffffff");
+        assertThat(EtcdKeys.contender("a/x/", 31, 0, 0)).hasToString("a/x/1f");
+        assertThat(EtcdKeys.contender("a/x/", 31, 2, 0)).hasToString("a/x/1f-2");
+        assertThat(EtcdKeys.contender("a/x/", -1, 0, 0)).hasToString("a/x/ffffffffffffffff");
+        assertThat(EtcdKeys.contender("a/x/", 31, 0, 1)).hasToString("a/x/1f-0.1");
+        assertThat(EtcdKeys.contender("a/x/", 31, 2, 1)).hasToString("a/x/1f-2.1");
     }
 
     @Test

@@ -105,6 +105,7 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Clus
         for (URI member : members) {
             Map<String, Long> counts = BareEtcd.connect(member.getPort()).requests();
             sum += counts.getOrDefault("Txn", 0L)
+                    + counts.getOrDefault("DeleteRange", 0L)
                     + counts.getOrDefault("Range", 0L)
                     - counts.getOrDefault("LeaseKeepAlive", 0L) / 2;
         }

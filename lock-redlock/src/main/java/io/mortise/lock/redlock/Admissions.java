@@ -81,7 +81,7 @@ final class Admissions {
                 && node.isUsable()
                 && node.isConnected()
                 && node.epoch() == epoch
-                && master.voting() == null) {
+                && (master.voting() == null || master.pace().lags())) {
             greet(master, node);
         }
     }
@@ -222,6 +222,14 @@ final class Admissions {
                     }
                     return state;
                 });
+    }
+
+    /** A request that was sent then on that connection had no answer in time. */
+    void unanswered(Master master, Master.Greeted said, long sentNanos) {
+        if (master.pace().unanswered(sentNanos)) {
+            log.info("event=master-lags master={}", master.endpoint());
+            greetAgain(master, said.node(), said.epoch());
+        }
     }
 
     /** An answer of that connection says that it may have forgotten. */

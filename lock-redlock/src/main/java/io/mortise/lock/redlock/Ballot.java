@@ -107,6 +107,11 @@ final class Ballot {
                 .findFirst();
     }
 
+    /** Whether all have voted, one way or another. */
+    synchronized boolean isComplete() {
+        return granted + conflicted + failed == quorum.nodes();
+    }
+
     /** Those that have voted so far, and how. */
     synchronized List<Vote> votes() {
         return List.of(votes);

@@ -5,6 +5,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
+import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 final class Master {
     private final int index;
     private final Reopening opening;
+    private final Pace pace;
+    private final Leftovers leftovers = new Leftovers();
     private volatile @Nullable Greeted greeted;
     private volatile @Nullable Throwable refused;
     private volatile Duration waits = Duration.ZERO;
@@ -41,9 +44,10 @@ final class Master {
         }
     }
 
-    Master(int index, Reopening opening) {
+    Master(int index, Reopening opening, LockClock clock) {
         this.index = index;
         this.opening = opening;
+        this.pace = new Pace(clock);
     }
 
     int index() {
@@ -62,9 +66,20 @@ final class Master {
         return opening.node().endpoints();
     }
 
+    /** Whether it answers in time. */
+    Pace pace() {
+        return pace;
+    }
+
+    /** What is to be taken away there. */
+    Leftovers leftovers() {
+        return leftovers;
+    }
+
     synchronized void greeted(Greeted said) {
         greeted = said;
         refused = null;
+        pace.greeted();
     }
 
     /** It does not say what it is, or does not let us ask. */
@@ -89,6 +104,12 @@ final class Master {
         return said != null && said.votes() ? said : null;
     }
 
+    /** As {@link #voting}, if it keeps up with what it is asked: only then it is asked for another vote. */
+    @Nullable
+    Greeted electable() {
+        return pace.lags() || leftovers.tooMany() ? null : voting();
+    }
+
     /** It may have forgotten everything since. True if nobody else has found that already: it is to be greeted again. */
     synchronized boolean doubt(Greeted said) {
         boolean first = said.equals(greeted);
@@ -111,7 +132,7 @@ final class Master {
         Optional<Greeted> said = greeted();
         if (said.isPresent()) {
             return said.get().votes()
-                    ? "it votes"
+                    ? whyNotAsked()
                     : "it was started or has lost its data not long ago, and votes in " + waits.toMillis()
                             + " ms: until then it may have forgotten a lease";
         }
@@ -125,6 +146,16 @@ final class Master {
         }
         Throwable failure = refused;
         return failure == null ? "it has not said yet whether it was restarted" : String.valueOf(failure.getMessage());
+    }
+
+    private String whyNotAsked() {
+        return pace.lags()
+                ? "it lags: " + Pace.MOST_UNANSWERED + " requests in a row had no answer within "
+                        + node().requestTimeout().toMillis() + " ms"
+                : leftovers.tooMany()
+                        ? "it lags: it has not yet taken away what " + leftovers.size()
+                                + " attempts may have left there"
+                        : "it votes";
     }
 
     /** Why it cannot be asked at all, if nobody can change that but people. */

@@ -11,8 +11,7 @@ final class Part {
     private final Master master;
     private final Removal removal;
     private final AtomicBoolean settling = new AtomicBoolean();
-    private volatile boolean touched;
-    private volatile boolean inLine;
+    private final Footprint footprint = new Footprint();
 
     Part(Master master, BackendContext context, LockRequest request, RedlockKeys.OfLock keys) {
         this.master = master;
@@ -29,29 +28,29 @@ final class Part {
         return removal;
     }
 
-    /** Something is sent that may make something; one that waits may stand in line there from now on. */
-    void touch(boolean waits) {
-        touched = true;
-        inLine |= waits;
+    Footprint footprint() {
+        return footprint;
     }
 
     /** Its answer says that it has no vote there. */
     void untouch() {
-        touched = inLine || removal.mayYetExecute();
+        if (!removal.mayYetExecute()) {
+            footprint.isGone();
+        }
     }
 
     /** Whether something of it may be there. */
     boolean isTouched() {
-        return touched;
+        return footprint.mayBeThere();
     }
 
-    /** Whether it may stand in line there. */
-    boolean isInLine() {
-        return inLine;
-    }
-
-    /** True once: what is left is to be settled in the background. */
+    /** False: what is left is being settled already. */
     boolean beginSettling() {
         return settling.compareAndSet(false, true);
+    }
+
+    /** What comes later is settled anew. */
+    void endSettling() {
+        settling.set(false);
     }
 }

@@ -172,7 +172,7 @@ final class RedlockAdmin implements LockAdmin {
     }
 
     private static CompletionStage<List<Finding>> findings(Master master) {
-        if (master.voting() == null) {
+        if (master.electable() == null) {
             return CompletableFuture.completedFuture(List.of(new Finding(
                     Finding.Severity.WARNING,
                     master.endpoint() + " does not vote: " + master.why(),

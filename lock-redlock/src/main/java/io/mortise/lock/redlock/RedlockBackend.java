@@ -45,6 +45,7 @@ final class RedlockBackend implements LockBackend {
 
     private final RedlockOptions options;
     private final BackendContext context;
+    private final Duration nodeTimeout;
     private final RedlockKeys keys;
     private final Masters masters;
     private final Admissions admissions;
@@ -55,6 +56,7 @@ final class RedlockBackend implements LockBackend {
     private RedlockBackend(RedlockOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
+        this.nodeTimeout = options.nodeTimeout(context);
         this.keys = new RedlockKeys(options.prefix());
         this.mailbox = new Mailbox<>(context.clock());
         this.masters = new Masters(new Quorum(options.size()), context.clock());
@@ -78,13 +80,14 @@ final class RedlockBackend implements LockBackend {
 
     private void start() {
         List<String> endpoints = options.endpoints();
-        Duration timeout = options.nodeTimeout(context);
         List<Master> all = new ArrayList<>();
         for (int index = 0; index < options.size(); index++) {
             RedisNode.Target target = new RedisNode.Target("", endpoints.get(index), connect(index), false);
             NodeListener listener = masters.listener(index, admissions, new Hints(index));
             all.add(new Master(
-                    index, new Reopening(target, keys.channel(context.clientId()), context, timeout, listener)));
+                    index,
+                    new Reopening(target, keys.channel(context.clientId()), context, nodeTimeout, listener),
+                    context.clock()));
         }
         masters.are(all);
         all.forEach(master -> master.opening().start());
@@ -204,12 +207,14 @@ final class RedlockBackend implements LockBackend {
                 Capability.LIST);
     }
 
-    /** Redis counts in milliseconds. */
+    /** Redis counts in milliseconds. One that a slow master would use up by itself is refused. */
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
         Duration lease = asked.orElse(options.leaseDuration());
         Duration whole = Duration.ofMillis(lease.toMillis());
-        return whole.equals(lease) ? lease : whole.plusMillis(1);
+        Duration rounded = whole.equals(lease) ? lease : whole.plusMillis(1);
+        options.checkLease(rounded, nodeTimeout);
+        return rounded;
     }
 
     @Override

@@ -2,10 +2,10 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.spi.LockName;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * Where things are in each master. Mortise's own keys begin with a percent sign and a letter that no escaped name can have in
@@ -14,6 +14,10 @@ import java.util.Optional;
 final class RedlockKeys {
     /** How many counters a master has: with one for all locks, masters that serve them in another order would disagree. */
     static final int BUCKETS = 64;
+
+    private static final List<String> ALL_BUCKETS = IntStream.range(0, BUCKETS)
+            .mapToObj(number -> String.format(Locale.ROOT, "%02d", number))
+            .toList();
 
     private static final String STATE = "%redlock";
     private static final String QUEUE = "%queue:";
@@ -44,7 +48,8 @@ final class RedlockKeys {
                 state(),
                 prefix + QUEUE + escaped,
                 prefix + ENTRIES + escaped,
-                bucket(Math.floorMod(escaped.hashCode(), BUCKETS))); // the language says what it is, for all clients
+                ALL_BUCKETS.get(
+                        Math.floorMod(escaped.hashCode(), BUCKETS))); // the language says what it is, for all clients
     }
 
     String prefix() {
@@ -57,15 +62,7 @@ final class RedlockKeys {
     }
 
     static List<String> buckets() {
-        List<String> all = new ArrayList<>();
-        for (int number = 0; number < BUCKETS; number++) {
-            all.add(bucket(number));
-        }
-        return all;
-    }
-
-    private static String bucket(int number) {
-        return String.format(Locale.ROOT, "%02d", number);
+        return ALL_BUCKETS;
     }
 
     /** What a client listens to. */

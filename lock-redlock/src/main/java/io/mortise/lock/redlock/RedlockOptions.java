@@ -106,8 +106,9 @@ public final class RedlockOptions {
     }
 
     /**
-     * How long one master is waited for. A master that stands still delays nothing while a majority answers. 10 ms to a
-     * quarter of the shortest lease in use, default 500 ms, or the quarter of {@link #leaseDuration} if that is less.
+     * How long one master is waited for. A master that stands still delays nothing while a majority answers. At least 10 ms,
+     * default 500 ms; never more than a quarter of {@link #leaseDuration}, nor than half of the client's request timeout. A lock
+     * whose own lease is shorter than four node timeouts is refused with {@link IllegalArgumentException}.
      */
     public RedlockOptions nodeTimeout(Duration timeout) {
         if (timeout.compareTo(SHORTEST_NODE_TIMEOUT) < 0) {
@@ -148,6 +149,16 @@ public final class RedlockOptions {
         Duration half = context.requestTimeout().dividedBy(2);
         most = half.compareTo(most) < 0 ? half : most;
         return nodeTimeout.compareTo(most) < 0 ? nodeTimeout : most;
+    }
+
+    /** A master that is waited for must leave most of the lease. */
+    void checkLease(Duration lease, Duration waited) {
+        Duration least = waited.multipliedBy(NODE_TIMEOUTS_PER_LEASE);
+        if (lease.compareTo(least) < 0) {
+            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at least " + least
+                    + ", four times nodeTimeout: for shorter leases set nodeTimeout to "
+                    + lease.dividedBy(NODE_TIMEOUTS_PER_LEASE) + " or less");
+        }
     }
 
     Optional<SslOptions> sslOptions() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -40,6 +41,27 @@ public record RedlockSummary(List<Instance> masters) {
     /** How many said so. */
     public long count(Vote vote) {
         return masters.stream().filter(master -> master.vote == vote).count();
+    }
+
+    /** That no majority answered, for people: how many did, and why each of the others did not. */
+    String withoutQuorum() {
+        return withoutQuorum(
+                masters.size() - count(Vote.FAILED),
+                masters.size(),
+                masters.stream()
+                        .filter(master -> master.vote == Vote.FAILED)
+                        .map(master -> silent(master.endpoint, master.error.orElse("no answer")))
+                        .toList());
+    }
+
+    /** @param silent those that did not answer, each as {@link #silent} says */
+    static String withoutQuorum(long answered, int masters, Collection<String> silent) {
+        return "no quorum: " + answered + " of " + masters + " masters answered, these did not: "
+                + String.join(", ", silent);
+    }
+
+    static String silent(String endpoint, String why) {
+        return endpoint + " (" + why.replace(" from " + endpoint, "") + ")";
     }
 
     /** One line for people. */

@@ -32,10 +32,16 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
 
     private static final long ALONE_AT_MOST_NANOS = 20_000_000;
 
+    /** One that was displaced asks for a new place a little later: not in a tight loop with a master that fails each time. */
+    private static final long DISPLACED_AT_LEAST_NANOS = 20_000_000;
+
+    private static final long DISPLACED_AT_MOST_NANOS = 100_000_000;
+
     private final RedlockBackend backend;
     private final LockRequest request;
     private final Waiter waiter;
     private final RedlockKeys.OfLock keys;
+    private final String record;
     private final List<Part> parts = new ArrayList<>();
     private volatile @Nullable Round last;
     private volatile @Nullable String displaced; // why
@@ -52,6 +58,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
         this.request = request;
         this.waiter = waiter;
         this.keys = backend.keys().of(request.name());
+        this.record = backend.record(request);
         for (Master master : backend.masters().all()) {
             parts.add(new Part(master, backend.context(), request, keys));
         }
@@ -101,10 +108,23 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
 
     /**
      * This attempt id must not get a grant any more: something of it may yet be executed that would take it away. The next
-     * attempt is another's.
+     * attempt is another's, and comes soon: what this one may have stands in the way of others until then.
      */
     void displace(String why) {
+        boolean first = displaced == null;
         displaced = why;
+        if (first) {
+            wakeWithin(DISPLACED_AT_LEAST_NANOS, DISPLACED_AT_MOST_NANOS, () -> {
+                if (!granted && !ended) {
+                    waiter.wake();
+                }
+            });
+        }
+    }
+
+    private void wakeWithin(long leastNanos, long mostNanos, Runnable wake) {
+        long pause = ThreadLocalRandom.current().nextLong(leastNanos, mostNanos);
+        backend.context().clock().schedule(Duration.ofNanos(pause), wake);
     }
 
     boolean isEnded() {
@@ -135,12 +155,15 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
         backend.admissions().doubt(master, said);
     }
 
+    void unanswered(Master master, Master.Greeted said, long sentNanos) {
+        backend.admissions().unanswered(master, said, sentNanos);
+    }
+
     /** What the script is given, as its head says. */
     String[] acquiring(Part part, Master.Greeted voting, long notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
-        String inLine = part.isInLine() ? "1" : "0";
+        String inLine = part.footprint().mayBeInLine() ? "1" : "0";
         String until = String.valueOf(notAfter);
-        String record = backend.record(request);
         return request.mayWait()
                 ? new String[] {
                     voting.run(),
@@ -166,7 +189,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     String[] yielding(Part part) {
         return new String[] {
             request.attemptId(),
-            backend.record(request),
+            record,
             String.valueOf(request.leaseDuration().toMillis()),
             part.master().node().channel(),
             placeNow(),
@@ -193,8 +216,7 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
         if (count == backend.masters().quorum().majority()) {
             waiter.wake();
         } else if (count == 1) {
-            long pause = ThreadLocalRandom.current().nextLong(ALONE_AT_LEAST_NANOS, ALONE_AT_MOST_NANOS);
-            backend.context().clock().schedule(Duration.ofNanos(pause), this::wakeIfAlone);
+            wakeWithin(ALONE_AT_LEAST_NANOS, ALONE_AT_MOST_NANOS, this::wakeIfAlone);
         }
     }
 
@@ -224,31 +246,12 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     public CompletionStage<Boolean> end() {
         ended = true;
         backend.mailbox().remove(request.attemptId());
-        return new Withdrawal(
-                        this,
-                        parts,
-                        backend.context(),
-                        "release of lock \"" + request.name() + "\"",
-                        backend.endpoints())
-                .begin();
+        return new Withdrawal(this, parts, backend.context(), "release of lock \"" + request.name() + "\"").begin();
     }
 
     /** A master that does not answer is asked again until it does, or what it may have has ended by itself (S8). */
     void settle(Part part) {
-        if (part.beginSettling()) {
-            Duration late = part.master().node().requestTimeout().multipliedBy(2);
-            Duration within = request.leaseDuration().compareTo(late) > 0 ? request.leaseDuration() : late;
-            backend.context()
-                    .settle(
-                            "what lock \"" + request.name().escaped() + "\" may have at "
-                                    + part.master().endpoint(),
-                            () -> {
-                                CompletableFuture<Boolean> settled = new CompletableFuture<>();
-                                part.removal().end(found -> settled.complete(true), settled::completeExceptionally);
-                                return settled;
-                            },
-                            nanoTime() + within.toNanos());
-        }
+        part.master().leftovers().settle(part, request, backend.context());
     }
 
     @Override

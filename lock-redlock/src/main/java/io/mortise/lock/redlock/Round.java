@@ -34,6 +34,7 @@ final class Round {
     private final long sent;
     private final Set<Part> asked = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
+    private volatile boolean withoutQuorum;
 
     Round(RedlockTicket ticket, List<Part> parts, Quorum quorum) {
         this.ticket = ticket;
@@ -46,7 +47,7 @@ final class Round {
     CompletionStage<Attempt> start() {
         List<Part> absent = new ArrayList<>();
         for (Part part : parts) {
-            Master.Greeted voting = part.master().voting();
+            Master.Greeted voting = part.master().electable();
             if (voting == null || lost) {
                 absent.add(part);
                 continue;
@@ -66,7 +67,7 @@ final class Round {
         long now = ticket.nanoTime();
         long notAfter = node.notAfter(now);
         String[] args = ticket.acquiring(part, voting, notAfter);
-        part.touch(ticket.mayWait());
+        part.footprint().asking(ticket.mayWait());
         node.run(RedlockScript.ACQUIRE.script(), ticket.keys().all(), args, new Reply() {
             private volatile boolean again = tries < MOST_TRIES;
 
@@ -82,10 +83,13 @@ final class Round {
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
+                if (!notExecuted) {
+                    part.removal().unanswered(voting.epoch(), notAfter);
+                    ticket.unanswered(part.master(), voting, now);
+                }
+                part.footprint().answered();
                 if (notExecuted) {
                     part.untouch();
-                } else {
-                    part.removal().unanswered(voting.epoch(), notAfter);
                 }
                 landed(part, new Vote.Failed(RedisFailure.of(cause, ticket.what(), node.endpoints())), again);
             }
@@ -94,6 +98,8 @@ final class Round {
 
     private void answered(
             Part part, Master.Greeted voting, long sentNanos, List<Object> values, int tries, boolean again) {
+        part.master().pace().answered();
+        part.footprint().answered();
         if (!voting.stands()) { // it answered on another connection, and may be another process
             landed(part, part.master().abstains(), again);
         } else if (values.get(0) instanceof Long counter) {
@@ -111,7 +117,7 @@ final class Round {
                 case "late" -> {
                     heard(part, voting, sentNanos, (Long) values.get(1));
                     part.untouch();
-                    if (tries > 1 && !outcome.isDone() && !ticket.isEnded()) {
+                    if (tries > 1 && !lost && !outcome.isDone() && !ticket.isEnded()) {
                         ask(part, voting, tries - 1);
                     } else {
                         landed(
@@ -138,16 +144,26 @@ final class Round {
     /** @param again it was sent a second time, behind what was to take it away */
     private void landed(Part part, Vote vote, boolean again) {
         switch (ballot.cast(part.master().index(), vote)) {
-            case OPEN -> {}
+            case OPEN -> reportLoss();
             case WON -> new SecondPhase(ticket, parts, ballot, this::granted, this::wonInVain).begin();
             case BUSY -> lost(() -> outcome.complete(ticket.waiting(ballot)));
             case NO_QUORUM ->
-                lost(() -> outcome.completeExceptionally(RoundReport.noQuorum(ticket.what(), parts, ballot)));
+                lost(() -> {
+                    withoutQuorum = true;
+                    reportLoss();
+                });
         }
         if (again && ticket.isEnded()) {
             ticket.settle(part);
         } else if (again && lost && vote instanceof Vote.Granted) {
             ticket.displace("a vote came after it was given back");
+        }
+    }
+
+    /** What is given back is so already. Only once all have answered or failed it is known who did not answer. */
+    private void reportLoss() {
+        if (withoutQuorum && ballot.isComplete()) {
+            outcome.completeExceptionally(RoundReport.noQuorum(ticket.what(), parts, ballot));
         }
     }
 

@@ -7,7 +7,6 @@ import io.mortise.lock.LockException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** What a round came to, for people. */
 final class RoundReport {
@@ -38,19 +37,13 @@ final class RoundReport {
     static LockException noQuorum(String what, List<Part> parts, Ballot ballot) {
         RedlockSummary summary = summary(parts, ballot);
         Quorum quorum = new Quorum(parts.size());
-        long left = quorum.nodes() - summary.count(RedlockSummary.Vote.FAILED); // they may yet answer
-        String failed = summary.masters().stream()
-                .filter(master -> master.error().isPresent())
-                .map(master -> master.endpoint() + " (" + master.error().orElseThrow() + ")")
-                .collect(Collectors.joining("; "));
         List<Throwable> refusals = new ArrayList<>();
         for (Vote vote : ballot.votes()) {
             if (vote instanceof Vote.Failed failure && failure.cause() instanceof BackendRefusedException) {
                 refusals.add(failure.cause());
             }
         }
-        String message = what + ": no quorum: at most " + left + " of " + quorum.nodes()
-                + " masters answer, these do not: " + failed;
+        String message = what + ": " + summary.withoutQuorum();
         return refusals.size() > quorum.spare()
                 ? new BackendRefusedException(message, refusals.get(0))
                 : new BackendUnavailableException(message);

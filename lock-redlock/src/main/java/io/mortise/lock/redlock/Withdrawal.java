@@ -5,8 +5,10 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The end of a ticket: all masters are told at once, and it is done when a majority has answered. The others are settled in the
@@ -19,18 +21,17 @@ final class Withdrawal {
     private final List<Part> parts;
     private final BackendContext context;
     private final String what;
-    private final String endpoints;
     private final Quorum quorum;
     private final Poll poll;
     private final long patience;
+    private final Queue<String> silent = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
-    Withdrawal(RedlockTicket ticket, List<Part> parts, BackendContext context, String what, String endpoints) {
+    Withdrawal(RedlockTicket ticket, List<Part> parts, BackendContext context, String what) {
         this.ticket = ticket;
         this.parts = parts;
         this.context = context;
         this.what = what;
-        this.endpoints = endpoints;
         this.quorum = new Quorum(parts.size());
         this.poll = new Poll(quorum);
         this.patience = context.clock().nanoTime()
@@ -58,14 +59,26 @@ final class Withdrawal {
      * @param gone what it means if nothing is there: asked again, it may be our own doing
      */
     private void end(Part part, Poll.Answer gone) {
-        part.removal().end(found -> answered(found.held() ? Poll.Answer.YES : gone), failure -> {
-            if (ended.isDone() || context.clock().nanoTime() - patience >= 0) {
-                ticket.settle(part);
-                answered(Poll.Answer.NONE);
-            } else {
-                context.clock().schedule(AGAIN, () -> end(part, Poll.Answer.NONE));
-            }
-        });
+        part.removal()
+                .release(
+                        found -> {
+                            if (!found.settled()) {
+                                ticket.settle(part); // a request without an answer may yet be executed
+                            }
+                            if (!found.held() && gone == Poll.Answer.NONE) {
+                                silent(part, "it has nothing any more");
+                            }
+                            answered(found.held() ? Poll.Answer.YES : gone);
+                        },
+                        failure -> {
+                            if (ended.isDone() || context.clock().nanoTime() - patience >= 0) {
+                                ticket.settle(part);
+                                silent(part, String.valueOf(failure.getMessage()));
+                                answered(Poll.Answer.NONE);
+                            } else {
+                                context.clock().schedule(AGAIN, () -> end(part, Poll.Answer.NONE));
+                            }
+                        });
     }
 
     private void answered(Poll.Answer answer) {
@@ -78,10 +91,14 @@ final class Withdrawal {
                 if (answers >= quorum.majority()) {
                     ended.complete(poll.yes() > 0);
                 } else {
-                    ended.completeExceptionally(new BackendUnavailableException(what + ": no quorum: " + answers
-                            + " of " + quorum.nodes() + " masters answered at " + endpoints));
+                    ended.completeExceptionally(new BackendUnavailableException(
+                            what + ": " + RedlockSummary.withoutQuorum(answers, quorum.nodes(), silent)));
                 }
             }
         }
+    }
+
+    private void silent(Part part, String why) {
+        silent.add(RedlockSummary.silent(part.master().endpoint(), why));
     }
 }

@@ -40,6 +40,24 @@ class RedlockOptionsTest {
     }
 
     @Test
+    void S14_aLeaseThatASlowMasterWouldUseUpIsRefused() {
+        options.checkLease(Duration.ofSeconds(2), Duration.ofMillis(500));
+        assertThatThrownBy(() -> options.checkLease(Duration.ofMillis(1_999), Duration.ofMillis(500)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "leaseDuration is PT1.999S, must be at least PT2S, four times nodeTimeout: for shorter leases set"
+                                + " nodeTimeout to PT0.49975S or less");
+    }
+
+    @Test
+    void S14_anEvenNumberOfMastersWorksAndMakesNothingSafer() {
+        assertThat(RedlockOptions.connectTo(uris("redis://a", "redis://b", "redis://c", "redis://d"))
+                        .size())
+                .isEqualTo(4);
+        assertThat(new Quorum(4).spare()).isEqualTo(new Quorum(3).spare());
+    }
+
+    @Test
     void S14_fewerThanThreeMastersAreRefused() {
         refused(() -> RedlockOptions.connectTo(List.of()), "0 masters", "at least 3");
         refused(() -> RedlockOptions.connectTo(uris("redis://:s3cr3t@a", "redis://b")), "2 masters", "at least 3");

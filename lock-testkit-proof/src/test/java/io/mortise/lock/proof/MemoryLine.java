@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof;
+
+import io.mortise.lock.memory.MemoryFaults;
+import io.mortise.lock.testkit.servers.Line;
+import java.time.Duration;
+
+/** The line of one client to a store in memory. */
+public record MemoryLine(MemoryFaults faults) implements Line {
+    @Override
+    public void blackHole() {
+        faults.freeze();
+    }
+
+    @Override
+    public void cut() {
+        faults.refuse();
+    }
+
+    @Override
+    public void dropNextReply() {
+        faults.dropNextReply();
+    }
+
+    @Override
+    public void delay(Duration oneWay) {
+        faults.delayReplies(oneWay.multipliedBy(2));
+    }
+
+    @Override
+    public void heal() {
+        faults.heal();
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.memory.MemoryLocks;
+import io.mortise.lock.memory.MemoryStore;
+import io.mortise.lock.testkit.BackendOverLines;
+import java.time.Duration;
+import java.util.OptionalLong;
+
+/** A store in memory for one test of the kit. It has no {@code url()}: no other process reaches it. */
+public class OneMemoryStore extends BackendOverLines<MemoryLine> {
+    protected final MemoryStore store = MemoryStore.create();
+
+    @Override
+    protected MemoryLine newLine() {
+        return new MemoryLine(store.faultsOfOne());
+    }
+
+    @Override
+    protected LockClient connect(MemoryLine line, ClientOptions options) {
+        return MemoryLocks.connect(store, options, line.faults());
+    }
+
+    @Override
+    public Duration removalToldWithin() {
+        return Duration.ZERO;
+    }
+
+    @Override
+    public OptionalLong requests() {
+        return OptionalLong.of(store.requests());
+    }
+
+    @Override
+    public void expireSession(LockClient client) {
+        line(client).faults().expireAll();
+    }
+
+    @Override
+    public void deleteGrant(String lockName) {
+        store.faults().remove(lockName);
+    }
+
+    @Override
+    public void stopServer() {
+        store.faults().refuse();
+    }
+
+    @Override
+    public void startServer() {
+        store.faults().heal();
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.spi.LeaseStoreBackend;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.BackendOverLines;
+import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LockConformance;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
+
+/**
+ * The contract for a backend that came through the small door and claims little: what a third party begins with. It has no
+ * operator's view, so rules that need one are reported as not verified here.
+ */
+@Tag("once") // the core below it is the one that the kit tests on memory, on each JDK
+class SmallDoorConformanceTest extends LockConformance {
+    @Override
+    protected BackendUnderTest backend() {
+        return new OneTable();
+    }
+
+    private static final class OneTable extends BackendOverLines<TableClient> {
+        private final Table table = new Table();
+        private volatile boolean stopped;
+
+        @Override
+        protected TableClient newLine() {
+            return new TableClient(table, () -> stopped);
+        }
+
+        @Override
+        protected LockClient connect(TableClient line, ClientOptions options) {
+            if (stopped) {
+                throw new BackendUnavailableException("a table in memory: stopped");
+            }
+            return LockClients.over(context -> new LeaseStoreBackend(line, context), options);
+        }
+
+        @Override
+        public OptionalLong requests() {
+            return OptionalLong.of(table.requests());
+        }
+
+        @Override
+        public void expireSession(LockClient client) {
+            line(client).expire();
+        }
+
+        @Override
+        public void deleteGrant(String lockName) {
+            table.delete(new LockName(lockName));
+        }
+
+        @Override
+        public void stopServer() {
+            stopped = true;
+        }
+
+        @Override
+        public void startServer() {
+            stopped = false;
+        }
+    }
+}

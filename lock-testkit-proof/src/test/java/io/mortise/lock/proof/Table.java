@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof;
+
+import io.mortise.lock.spi.LeaseStore.Answer;
+import io.mortise.lock.spi.LeaseStore.Grant;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.OwnerRecord;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** One row per lock, as a database would have it. */
+final class Table {
+    private record Row(Grant grant, String ownerRecord, long token, long until) {
+        boolean isOver() {
+            return until - System.nanoTime() <= 0;
+        }
+    }
+
+    private final Map<LockName, Row> rows = new HashMap<>(); // guarded by this
+    private long tokens; // guarded by this
+    private long requests; // guarded by this
+
+    synchronized Answer tryAcquire(LockName name, String ownerRecord, Duration lease) {
+        requests++;
+        Row row = rows.get(name);
+        if (row == null || row.isOver()) {
+            Grant grant = new Grant(name, OwnerRecord.attemptId(ownerRecord).orElseThrow());
+            row = new Row(grant, ownerRecord, ++tokens, System.nanoTime() + lease.toNanos());
+            rows.put(name, row);
+        }
+        return ownerRecord.startsWith(row.grant.attemptId())
+                ? new Answer.Token(row.token)
+                : new Answer.HeldBy(row.ownerRecord);
+    }
+
+    synchronized Set<Grant> renew(Collection<Grant> grants, Duration lease) {
+        Set<Grant> gone = new LinkedHashSet<>();
+        for (Grant grant : grants) {
+            Row row = rows.get(grant.name());
+            if (row == null || !row.grant.equals(grant) || row.isOver()) {
+                gone.add(grant);
+            } else {
+                rows.put(grant.name(), new Row(grant, row.ownerRecord, row.token, System.nanoTime() + lease.toNanos()));
+            }
+        }
+        return gone;
+    }
+
+    synchronized boolean release(Grant grant) {
+        requests++;
+        Row row = rows.get(grant.name());
+        return row != null && row.grant.equals(grant) && rows.remove(grant.name(), row);
+    }
+
+    /** As an operator does. */
+    synchronized void delete(LockName name) {
+        rows.remove(name);
+    }
+
+    /** As if their time were over. */
+    synchronized void expire(Set<Grant> grants) {
+        rows.values().removeIf(row -> grants.contains(row.grant));
+    }
+
+    /** Renewals left out. */
+    synchronized long requests() {
+        return requests;
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** Passes everything on. */
+class ForwardingAdmin implements LockAdmin {
+    final LockAdmin honest;
+
+    ForwardingAdmin(LockAdmin honest) {
+        this.honest = honest;
+    }
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return honest.status(name);
+    }
+
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        return honest.list(prefix, limit, cursor);
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        return honest.forceRelease(name, seen);
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        return honest.diagnose();
+    }
+}

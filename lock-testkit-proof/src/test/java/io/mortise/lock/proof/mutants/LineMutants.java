@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import static io.mortise.lock.proof.mutants.Mutant.backend;
+
+import io.mortise.lock.LossReason;
+import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
+import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Ticket;
+import io.mortise.lock.spi.Waiter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/** Defects that show on the wire: replies that are late or lost, a line that is cut, a server that begins anew, its own count. */
+final class LineMutants {
+    private LineMutants() {}
+
+    static List<Mutant> all() {
+        return List.of(
+                backend(
+                        "S02",
+                        "the deadline counts from the reply",
+                        "S02_theDeadlineCountsFromTheSendAndSlownessLosesNothing",
+                        LineMutants::countsFromTheReply),
+                backend(
+                        "S03",
+                        "the counter begins anew with the server",
+                        "S03_tokensRiseOverARestartAndWaitersGoOn",
+                        LineMutants::countsInMemory),
+                backend(
+                        "S05",
+                        "a release whose reply was lost is sent again, and reports LOST",
+                        "S05_aReleaseWhoseReplyWasLostIsNotCalledLost",
+                        LineMutants::replaysReleases),
+                backend(
+                        "S07",
+                        "a renewal without an answer counts as a loss",
+                        "S07_aRenewalWithoutAnAnswerIsNoLoss",
+                        LineMutants::unknownIsLost),
+                backend(
+                        "S08",
+                        "an attempt without an answer is forgotten",
+                        "S08_anAcquireThatGaveUpOnALostReplyLeavesNothing",
+                        LineMutants::forgetsDoubtfulAttempts),
+                backend(
+                        "S08",
+                        "an attempt without an answer is made anew under another id",
+                        "S08_anAcquireIsGrantedThoughItsReplyWasLost",
+                        LineMutants::asksUnderAnotherId),
+                backend(
+                        "S08",
+                        "a release that failed is forgotten",
+                        "S08_aReleaseDuringACutIsBoundedAndSettles",
+                        LineMutants::forgetsFailedReleases),
+                backend(
+                        "S16",
+                        "a connection ends once the store has said goodbye",
+                        "S16_closeOnASilentStoreIsBounded",
+                        LineMutants::waitsForAGoodbye),
+                backend(
+                        "S11",
+                        "waiters ask every 100 ms",
+                        "S11_waitersAreSilentAndHandOversAreCheap",
+                        LineMutants::polls),
+                backend(
+                        "S11",
+                        "a release wakes everybody who waits",
+                        "S11_waitersAreSilentAndHandOversAreCheap",
+                        LineMutants::wakesEverybody));
+    }
+
+    private static LockBackend countsFromTheReply(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            long validUntil(LockRequest request, long until) {
+                return LockClock.deadline(connection.context().clock().nanoTime(), request.leaseDuration());
+            }
+        };
+    }
+
+    private static LockBackend countsInMemory(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            Attempt granted(LockRequest request, Attempt.Granted granted) {
+                long token = connection.shared().merge("counter", 1L, Long::sum);
+                return super.granted(request, new Attempt.Granted(token, granted.liveness()));
+            }
+        };
+    }
+
+    /** As a client library that sends again by itself what had no answer for a while. */
+    private static LockBackend replaysReleases(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+                CompletableFuture<Boolean> first = super.end(request, ticket).toCompletableFuture();
+                CompletableFuture<Boolean> answer = new CompletableFuture<>();
+                first.thenAccept(answer::complete);
+                connection.context().clock().schedule(Duration.ofMillis(100), () -> {
+                    if (!first.isDone()) {
+                        ticket.end().thenAccept(answer::complete);
+                    }
+                });
+                return answer;
+            }
+        };
+    }
+
+    private static LockBackend unknownIsLost(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            void renewalUnknown(Liveness liveness, Throwable cause) {
+                liveness.lost(new LossReason(LossReason.Kind.EXPIRED, cause.toString()));
+            }
+        };
+    }
+
+    private static LockBackend forgetsDoubtfulAttempts(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            private final Set<String> doubtful = ConcurrentHashMap.newKeySet();
+
+            @Override
+            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
+                return super.attempt(request, ticket).whenComplete((answer, failure) -> {
+                    if (failure != null) {
+                        doubtful.add(request.attemptId());
+                    }
+                });
+            }
+
+            @Override
+            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+                return doubtful.contains(request.attemptId())
+                        ? CompletableFuture.completedFuture(false)
+                        : super.end(request, ticket);
+            }
+        };
+    }
+
+    /** Its own forgotten grant is then what it waits for. */
+    private static LockBackend asksUnderAnotherId(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            private final Map<String, Ticket> anew = new ConcurrentHashMap<>();
+
+            @Override
+            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
+                String id = request.attemptId();
+                return super.attempt(request, anew.getOrDefault(id, ticket)).whenComplete((answer, failure) -> {
+                    if (failure != null) {
+                        anew.put(id, honest.enqueue(request, new Waiter() {
+                            @Override
+                            public void wake() {}
+
+                            @Override
+                            public void lost(LossReason reason) {}
+                        }));
+                    }
+                });
+            }
+
+            @Override
+            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+                Ticket latest = anew.remove(request.attemptId());
+                return super.end(request, latest == null ? ticket : latest);
+            }
+        };
+    }
+
+    private static LockBackend waitsForAGoodbye(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            public void close() {
+                AtomicBoolean answered = new AtomicBoolean();
+                honest.admin().orElseThrow().diagnose().thenRun(() -> answered.set(true));
+                long start = System.nanoTime();
+                while (!answered.get()
+                        && System.nanoTime() - start < Duration.ofSeconds(4).toNanos()) {
+                    LockSupport.parkNanos(1_000_000);
+                }
+                super.close();
+            }
+        };
+    }
+
+    private static LockBackend forgetsFailedReleases(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+                return super.end(request, ticket).exceptionally(failure -> true);
+            }
+        };
+    }
+
+    private static LockBackend polls(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            Attempt answered(LockRequest request, Attempt answer) {
+                return answer instanceof Attempt.Waiting
+                        ? new Attempt.Waiting(Duration.ofMillis(100))
+                        : super.answered(request, answer);
+            }
+
+            @Override
+            Waiter heard(LockRequest request, Waiter core) {
+                return new Forwarding(core) {
+                    @Override
+                    public void wake() {}
+                };
+            }
+        };
+    }
+
+    private static LockBackend wakesEverybody(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            Waiter heard(LockRequest request, Waiter core) {
+                connection.waiters().add(core);
+                return new Forwarding(core) {
+                    @Override
+                    public void wake() {
+                        connection.waiters().forEach(Waiter::wake);
+                    }
+                };
+            }
+        };
+    }
+}

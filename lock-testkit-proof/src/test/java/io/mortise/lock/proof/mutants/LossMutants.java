@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import static io.mortise.lock.proof.mutants.Mutant.backend;
+import static io.mortise.lock.proof.mutants.Mutant.client;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Waiter;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What a holder hears when its lease is gone, and that it stays gone: S06 and S07. */
+final class LossMutants {
+    private static final String REMOVED = "S07_aForcedReleaseIsAnnouncedOnceWithItsReason";
+
+    private LossMutants() {}
+
+    static List<Mutant> all() {
+        return List.of(
+                backend(
+                        "S06",
+                        "a renewal makes a grant anew that was removed",
+                        "S06_aRemovedGrantStaysRemoved",
+                        LossMutants::resurrects),
+                client("S06", "a lost lease comes back by itself", "S06_aRemovedGrantStaysRemoved", Reacquiring::new),
+                backend(
+                        "S07",
+                        "a removal is noticed only by the next renewal, though the store tells",
+                        REMOVED,
+                        LossMutants::deafToRemovals),
+                client("S07", "a loss is never told", REMOVED, honest -> new Leases(honest, NeverTells::new)),
+                client(
+                        "S07",
+                        "a late listener is not told",
+                        REMOVED,
+                        honest -> new Leases(honest, TellsOnlyTheFirst::new)),
+                backend("S07", "a removal is told as an expiry", REMOVED, LossMutants::mixesReasonsUp),
+                client(
+                        "S07",
+                        "a release is told as a loss",
+                        "S07_nothingIsAnnouncedAfterARelease",
+                        honest -> new Leases(honest, TellsAReleaseToo::new)),
+                client(
+                        "S07",
+                        "the maximum hold is ignored",
+                        "S07_theMaximumHoldEndsALeaseThatIsRenewed",
+                        NoMaximumHold::new),
+                backend(
+                        "S07",
+                        "one lost lease takes all of its client along",
+                        "S07_theLossOfOneLeaseSparesTheOthers",
+                        LossMutants::losesAllAtOnce));
+    }
+
+    /** INSERT OR UPDATE where an UPDATE was meant. */
+    private static LockBackend resurrects(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            Waiter heard(LockRequest request, Waiter core) {
+                return new Forwarding(core) {
+                    @Override
+                    public void lost(LossReason reason) {}
+                };
+            }
+
+            @Override
+            void renewalLost(Liveness liveness, LossReason reason) {
+                liveness.extend(liveness.validUntil() + liveness.renewEvery().toNanos());
+            }
+
+            /** What its own liveness no longer says, this says: the grant stands. */
+            @Override
+            public void renew(List<Liveness> due) {
+                super.renew(due);
+                long now = connection.context().clock().nanoTime();
+                due.forEach(liveness -> liveness.extend(
+                        now + liveness.renewEvery().multipliedBy(2).toNanos()));
+            }
+        };
+    }
+
+    private static LockBackend deafToRemovals(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            Waiter heard(LockRequest request, Waiter core) {
+                return new Forwarding(core) {
+                    @Override
+                    public void lost(LossReason reason) {}
+                };
+            }
+        };
+    }
+
+    private static LockBackend mixesReasonsUp(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            Waiter heard(LockRequest request, Waiter core) {
+                return new Forwarding(core) {
+                    @Override
+                    public void lost(LossReason reason) {
+                        core.lost(new LossReason(LossReason.Kind.EXPIRED, reason.detail()));
+                    }
+                };
+            }
+        };
+    }
+
+    private static LockBackend losesAllAtOnce(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            private final Set<Liveness> granted = ConcurrentHashMap.newKeySet();
+
+            @Override
+            Attempt granted(LockRequest request, Attempt.Granted made) {
+                Attempt.Granted seen = (Attempt.Granted) super.granted(request, made);
+                granted.add(seen.liveness());
+                return seen;
+            }
+
+            @Override
+            Waiter heard(LockRequest request, Waiter core) {
+                return new Forwarding(core) {
+                    @Override
+                    public void lost(LossReason reason) {
+                        granted.forEach(liveness -> liveness.lost(reason));
+                    }
+                };
+            }
+        };
+    }
+
+    /** Passes hints and losses on. */
+    static class Forwarding implements Waiter {
+        final Waiter core;
+
+        Forwarding(Waiter core) {
+            this.core = core;
+        }
+
+        @Override
+        public void wake() {
+            core.wake();
+        }
+
+        @Override
+        public void lost(LossReason reason) {
+            core.lost(reason);
+        }
+    }
+
+    private static final class NeverTells extends ForwardingLease {
+        NeverTells(Lease honest) {
+            super(honest);
+        }
+
+        @Override
+        public CompletionStage<LossReason> lost() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    private static final class TellsOnlyTheFirst extends ForwardingLease {
+        TellsOnlyTheFirst(Lease honest) {
+            super(honest);
+        }
+
+        @Override
+        public CompletionStage<LossReason> lost() {
+            return isHeld() ? super.lost() : new CompletableFuture<>();
+        }
+    }
+
+    private static final class TellsAReleaseToo extends ForwardingLease {
+        private final CompletableFuture<LossReason> told = new CompletableFuture<>();
+
+        TellsAReleaseToo(Lease honest) {
+            super(honest);
+        }
+
+        @Override
+        public CompletionStage<LossReason> lost() {
+            return told;
+        }
+
+        @Override
+        public ReleaseOutcome release() {
+            told.complete(new LossReason(LossReason.Kind.REMOVED, "it was released"));
+            return super.release();
+        }
+    }
+
+    private static final class NoMaximumHold extends ForwardingClient {
+        NoMaximumHold(LockClient honest) {
+            super(honest);
+        }
+
+        @Override
+        public DistributedLock named(String name, LockOptions options) {
+            LockOptions kept = LockOptions.defaults().metadata(options.metadata());
+            return super.named(
+                    name, options.leaseDuration().map(kept::leaseDuration).orElse(kept));
+        }
+    }
+
+    /** A lease that is lost is acquired again behind its holder's back. */
+    private static final class Reacquiring extends ForwardingClient {
+        Reacquiring(LockClient honest) {
+            super(honest);
+        }
+
+        @Override
+        public DistributedLock named(String name, LockOptions options) {
+            DistributedLock lock = honest.named(name, options);
+            return new ForwardingLock(lock, lease -> new ForwardingLease(lease) {
+                private final CompletableFuture<Lease> again =
+                        lease.lost().toCompletableFuture().thenCompose(reason -> lock.acquireAsync());
+
+                @Override
+                public boolean isHeld() {
+                    return lease.isHeld()
+                            || (again.isDone()
+                                    && !again.isCompletedExceptionally()
+                                    && again.join().isHeld());
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The kit fails every mutant by the rule that it breaks, and passes what stands between the kit and the store otherwise. */
+@Tag("once")
+class MutantProofTest {
+    /** They mostly wait. */
+    private static final int AT_A_TIME = 6;
+
+    private static final Path PAGE = Path.of("..", "docs", "mutants.md");
+    private static final String TABLE = "|---|---|---|\n";
+
+    private static final Map<Mutant, Future<Trial>> TRIALS = new LinkedHashMap<>();
+    private static final Map<String, Future<Trial>> CONTROLS = new LinkedHashMap<>();
+
+    @BeforeAll
+    static void startTrials() {
+        ExecutorService pool = Executors.newFixedThreadPool(AT_A_TIME);
+        for (Mutant mutant : Mutants.ALL) {
+            TRIALS.put(mutant, pool.submit(alone(() -> Trial.of(mutant, mutant.killer()))));
+        }
+        List<String> killers =
+                Mutants.ALL.stream().map(Mutant::killer).distinct().toList();
+        for (String killer : killers) {
+            CONTROLS.put(killer, pool.submit(alone(() -> Trial.of(Mutant.NONE, killer))));
+        }
+        pool.shutdown();
+    }
+
+    /** In a thread group of its own, so that its threads can be told from those of the others. */
+    private static Callable<Trial> alone(Callable<Trial> trial) {
+        return () -> {
+            CompletableFuture<Trial> done = new CompletableFuture<>();
+            Runnable task = () -> {
+                try {
+                    done.complete(trial.call());
+                } catch (Exception | Error e) {
+                    done.completeExceptionally(e);
+                }
+            };
+            new Thread(new ThreadGroup("trial"), task, "trial").start();
+            return done.get();
+        };
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theKitFails() {
+        return TRIALS.entrySet().stream()
+                .map(trial -> DynamicTest.dynamicTest(
+                        trial.getKey().toString(),
+                        () -> assertFailed(trial.getKey(), trial.getValue().get())));
+    }
+
+    private static void assertFailed(Mutant mutant, Trial trial) {
+        assertThat(trial.failedFor(mutant.rule(), mutant.killer()))
+                .as(
+                        "%s SURVIVES %s in %s: passed %s times, not verified %s times, failed otherwise with %s",
+                        mutant, mutant.killer(), trial.took(), trial.succeeded(), trial.aborted(), trial.failures())
+                .isTrue();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theKitPassesWhatIsNotMutated() {
+        return CONTROLS.entrySet().stream()
+                .map(control -> DynamicTest.dynamicTest(
+                        control.getKey(), () -> assertPassed(control.getValue().get())));
+    }
+
+    private static void assertPassed(Trial trial) {
+        assertThat(trial.failures()).isEmpty();
+        assertThat(trial.aborted()).as("not verified").isZero();
+        assertThat(trial.succeeded()).as("passed").isPositive();
+    }
+
+    @Test
+    void everyRuleHasAMutant() {
+        Set<String> rules = Mutants.ALL.stream().map(Mutant::rule).collect(Collectors.toSet());
+        assertThat(rules)
+                .containsAll(IntStream.rangeClosed(1, 19)
+                        .mapToObj(number -> String.format("S%02d", number))
+                        .toList());
+        assertThat(Mutants.ALL).extracting(Mutant::toString).doesNotHaveDuplicates();
+    }
+
+    /** What the table says of a mutant is what {@link #theKitFails} has just seen. */
+    @Test
+    void theTableInTheDocsIsTrue() throws IOException {
+        String table = Mutants.ALL.stream()
+                .sorted(Comparator.comparing(Mutant::rule))
+                .map(mutant -> "| %s | %s | `%s` |\n".formatted(mutant.rule(), mutant.defect(), mutant.killer()))
+                .collect(Collectors.joining());
+        String page = Files.readString(PAGE);
+        String head = page.substring(0, page.indexOf(TABLE) + TABLE.length());
+        if (Boolean.getBoolean("mortise.mutants.write")) {
+            Files.writeString(PAGE, head + table);
+        }
+        assertThat(Files.readString(PAGE))
+                .as("run with -Dmortise.mutants.write=true")
+                .isEqualTo(head + table);
+    }
+}

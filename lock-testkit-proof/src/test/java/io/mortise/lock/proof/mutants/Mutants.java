@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/** All wrong backends, by theme. */
+final class Mutants {
+    static final List<Mutant> ALL = Stream.of(
+                    GrantMutants.all(),
+                    ReleaseMutants.all(),
+                    LossMutants.all(),
+                    WithdrawalMutants.all(),
+                    WaitingMutants.all(),
+                    NameMutants.all(),
+                    OutageMutants.all(),
+                    OperatorMutants.all(),
+                    LineMutants.all(),
+                    CallMutants.all())
+            .flatMap(List::stream)
+            .toList();
+
+    private Mutants() {}
+}
