@@ -12,6 +12,7 @@ public final class Logging {
         set("defaultLogLevel", verbose ? "info" : "warn");
         // An embedded server warns of each client that vanishes, which the demo makes happen on purpose.
         set("log.org.apache.zookeeper", verbose ? "warn" : "error");
+        JavaLogging.use(verbose);
         set("showDateTime", "true");
         set("dateTimeFormat", "HH:mm:ss.SSS");
         set("showShortLogName", "true");
