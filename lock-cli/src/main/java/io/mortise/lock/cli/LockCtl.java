@@ -7,6 +7,8 @@ import io.mortise.lock.cli.demo.DemoWorkerCommand;
 import io.mortise.lock.cli.invocation.Defaults;
 import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.run.HoldCommand;
+import io.mortise.lock.cli.run.RunCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -27,7 +29,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {DemoCommand.class, DemoWorkerCommand.class},
+        subcommands = {RunCommand.class, HoldCommand.class, DemoCommand.class, DemoWorkerCommand.class},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
@@ -36,6 +38,7 @@ import picocli.CommandLine.Spec;
             "69:the server cannot be reached",
             "70:an error inside lockctl",
             "74:a file or a process could not be used",
+            "75:run, hold: the lock was lost",
             "77:the server refused (password, permission)"
         })
 public final class LockCtl implements Runnable, Invocation {
@@ -82,6 +85,7 @@ public final class LockCtl implements Runnable, Invocation {
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExpandAtFiles(false) // an argument of a command that we run may begin with @
                 .setParameterExceptionHandler(errors::usage)
                 .setExecutionExceptionHandler(errors::failure)
                 .setExecutionStrategy(parsed -> {
