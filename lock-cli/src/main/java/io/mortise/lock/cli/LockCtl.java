@@ -13,6 +13,8 @@ import io.mortise.lock.cli.view.ListCommand;
 import io.mortise.lock.cli.view.ReleaseCommand;
 import io.mortise.lock.cli.view.WatchCommand;
 import io.mortise.lock.cli.view.WhoCommand;
+import io.mortise.lock.cli.run.HoldCommand;
+import io.mortise.lock.cli.run.RunCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -34,6 +36,8 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
+            RunCommand.class,
+            HoldCommand.class,
             WhoCommand.class,
             ListCommand.class,
             WatchCommand.class,
@@ -51,6 +55,7 @@ import picocli.CommandLine.Spec;
             "69:the server cannot be reached",
             "70:an error inside lockctl",
             "74:a file or a process could not be used",
+            "75:run, hold: the lock was lost",
             "77:the server refused (password, permission)"
         })
 public final class LockCtl implements Runnable, Invocation {
@@ -97,6 +102,7 @@ public final class LockCtl implements Runnable, Invocation {
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExpandAtFiles(false) // an argument of a command that we run may begin with @
                 .setParameterExceptionHandler(errors::usage)
                 .setExecutionExceptionHandler(errors::failure)
                 .setExecutionStrategy(parsed -> {

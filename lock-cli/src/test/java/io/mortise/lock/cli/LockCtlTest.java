@@ -41,6 +41,15 @@ class LockCtlTest {
             --url memory:x demo    | workers are processes
             demo --nosuch          | try 'lockctl demo --help'
             nosuch                 | try 'lockctl --help'
+            run                    | Missing required parameter
+            run x                  | Missing required parameter
+            run x true             | the command must stand behind --
+            run x y -- true        | the command must stand behind --
+            run -n -w 5s x -- true | mutually exclusive
+            run -w soon x -- true  | a duration such as 500ms
+            run -E 256 x -- true   | is 256, must be a whole number from 0 to 255
+            run --on-loss=x y -- z | expected one of
+            hold                   | Missing required parameter
             """)
     void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
         assertThat(run(line.split(" "))).isEqualTo(64);

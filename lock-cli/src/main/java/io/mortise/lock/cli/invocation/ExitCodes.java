@@ -18,10 +18,24 @@ public final class ExitCodes {
     public static final int SOFTWARE = 70;
     /** A file or a process could not be made or read. */
     public static final int IO = 74;
+    /** The lock was lost, or about to be. */
+    public static final int LOST = 75;
     /** The server answered and refused: password, permission. */
     public static final int REFUSED = 77;
 
+    /** The command to run is there and cannot be executed; as shells say it. */
+    public static final int NOT_EXECUTABLE = 126;
+    /** There is no such command to run; as shells say it. */
+    public static final int NOT_FOUND = 127;
+
+    private static final int SIGNALLED = 128;
+
     private ExitCodes() {}
+
+    /** For what a signal ended, as shells say it. */
+    public static int ofSignal(int number) {
+        return SIGNALLED + number;
+    }
 
     /** The code for what a command failed with. */
     public static int of(Throwable failure) {

@@ -9,10 +9,10 @@ public final class Logging {
 
     /** Before the first logger is made. */
     public static void configure(boolean verbose) {
-        GrpcLog.quiet(verbose);
         set("defaultLogLevel", verbose ? "info" : "warn");
         // An embedded server warns of each client that vanishes, which the demo makes happen on purpose.
         set("log.org.apache.zookeeper", verbose ? "warn" : "error");
+        JavaLogging.use(verbose);
         set("showDateTime", "true");
         set("dateTimeFormat", "HH:mm:ss.SSS");
         set("showShortLogName", "true");

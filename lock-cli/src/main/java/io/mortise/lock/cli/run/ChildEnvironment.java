@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import io.mortise.lock.Lease;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What the command is told about its lock; nothing of an outer one shines through. */
+final class ChildEnvironment {
+    private ChildEnvironment() {}
+
+    /** Variables and their values; empty: must not be set. */
+    static Map<String, String> of(Lease lease) {
+        Map<String, String> variables = new LinkedHashMap<>();
+        variables.put("LOCK_NAME", lease.lockName());
+        variables.put("LOCK_OWNER", lease.ownerId());
+        variables.put("LOCK_FENCING_TOKEN", token(lease));
+        variables.put(
+                "LOCK_DEADLINE_MILLIS",
+                Long.toString(Instant.now().plus(lease.remaining()).toEpochMilli()));
+        return variables;
+    }
+
+    private static String token(Lease lease) {
+        try {
+            return Long.toString(lease.fencingToken());
+        } catch (UnsupportedOperationException e) {
+            return ""; // this store has none
+        }
+    }
+}

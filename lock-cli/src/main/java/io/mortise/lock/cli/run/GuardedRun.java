@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.cli.invocation.ExitCodes;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** One command under one lease: started, watched, and what it ended with. */
+final class GuardedRun {
+    private final List<byte[]> command;
+    private final OnLoss onLoss;
+    private final Consumer<String> say;
+    private boolean hadTerminal;
+
+    private GuardedRun(List<byte[]> command, OnLoss onLoss, Consumer<String> say) {
+        this.command = command;
+        this.onLoss = onLoss;
+        this.say = say;
+    }
+
+    /**
+     * Before the lock is asked for: what cannot work is to fail without it.
+     *
+     * @param say gets a line for the user
+     * @throws LinkageError if native code cannot be loaded
+     */
+    static GuardedRun prepare(List<String> command, OnLoss onLoss, Consumer<String> say) {
+        Terminal.isErrorOutput();
+        JobControl.prepare();
+        return new GuardedRun(RawTexts.lastArguments(command), onLoss, say);
+    }
+
+    boolean saysThatItWaits() {
+        return Terminal.isErrorOutput();
+    }
+
+    /** Runs it to its end; returns the exit code. */
+    int under(Lease lease, Signals signals) {
+        if (!lease.isHeld()) { // we may have been stopped while the grant came
+            say.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
+            return ExitCodes.LOST;
+        }
+        CommandGroup group = new CommandGroup(command, RawTexts.environment(ChildEnvironment.of(lease)));
+        Optional<Watchdog> watchdog =
+                onLoss == OnLoss.KILL ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
+        try {
+            return guarded(group, lease, watchdog, signals);
+        } finally {
+            watchdog.ifPresent(dog -> dog.close(group.isOver()));
+        }
+    }
+
+    /** All that reacts to something is in place before the command runs its first instruction. */
+    private int guarded(CommandGroup group, Lease lease, Optional<Watchdog> watchdog, Signals signals) {
+        try (LeaseWatch watch = LeaseWatch.start(lease, group, watchdog, say);
+                JobControl control = JobControl.of(group, () -> mayGoOn(lease, group))) {
+            boolean started = group.start(id -> {
+                watchdog.ifPresent(dog -> dog.watch(id));
+                control.started();
+            });
+            signals.handOn(group::signal); // also what came meanwhile
+            int code = started ? group.await(control::stopped) : ExitCodes.LOST;
+            signals.keep();
+            hadTerminal = control.hadTerminal();
+            return watch.verdict(code);
+        }
+    }
+
+    /** A stopped command that has lost its lock must not run for a moment. */
+    private boolean mayGoOn(Lease lease, CommandGroup group) {
+        if (onLoss == OnLoss.KILL && !lease.isHeld()) {
+            group.kill();
+            return false;
+        }
+        return true;
+    }
+
+    /** Whether the code tells of a Ctrl-C that reached the command, and not us. */
+    boolean interruptedByTerminal(int code, Signals signals) {
+        return hadTerminal && signals.first().isEmpty() && Signals.isInterrupt(code);
+    }
+}

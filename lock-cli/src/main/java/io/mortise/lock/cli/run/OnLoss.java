@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+/** What happens to the command when its lock is lost. */
+enum OnLoss {
+    /** Its group is asked to end when the lease is expiring, and killed before another can have the lock. */
+    KILL,
+    /** It goes on; a line on standard error says so. */
+    WARN
+}

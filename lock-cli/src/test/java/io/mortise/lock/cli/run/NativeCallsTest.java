@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.run.LockctlProcess.Ended;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What depends on the JDK: native calls, and what it has to say about them. */
+@EnabledOnOs({OS.LINUX, OS.MAC})
+class NativeCallsTest {
+    @TempDir
+    Path dir = Path.of("");
+
+    private static CommandGroup group(String... command) {
+        return new CommandGroup(
+                List.of(command).stream()
+                        .map(word -> word.getBytes(StandardCharsets.UTF_8))
+                        .toList(),
+                RawTexts.environment(Map.of("LOCK_NAME", "x")));
+    }
+
+    @Test
+    void stopsAndExitCodesAreSeen() {
+        CommandGroup group = group("sh", "-c", "kill -STOP $$; [ $LOCK_NAME = x ] && exit 7");
+        List<Integer> stops = new ArrayList<>();
+        assertThat(group.start(pid -> assertThat(pid).isPositive())).isTrue();
+        int code = group.await(signal -> {
+            stops.add(signal);
+            group.signal(OsSignal.number("CONT"));
+        });
+
+        assertThat(code).isEqualTo(7);
+        assertThat(stops).containsExactly(OsSignal.number("STOP"));
+        assertThat(group.isOver()).isTrue();
+    }
+
+    @Test
+    void whatWasKilledBeforeItsStartIsNotStarted() {
+        CommandGroup group = group("true");
+        assertThat(group.kill()).isTrue();
+
+        assertThat(group.start(pid -> {})).isFalse();
+    }
+
+    @Test
+    void anErrorHasTheSystemsNumber() {
+        assertThatThrownBy(() -> group("/no/such/program").start(pid -> {}))
+                .isInstanceOfSatisfying(
+                        CommandFailed.class,
+                        failed -> assertThat(failed.exitCode()).isEqualTo(127))
+                .hasMessageContaining("No such file");
+    }
+
+    @Test
+    void theJdkSaysNothingAboutIt() throws Exception {
+        Path store = Files.createDirectory(dir.resolve("store"));
+        try (LockctlProcess run =
+                LockctlProcess.start(dir, "run", "-u", "file-test:" + store, "x", "--", "echo", "ran")) {
+            assertThat(run.end()).isEqualTo(new Ended(0, "ran\n", ""));
+        }
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.Locks;
+import io.mortise.lock.cli.run.LockctlProcess.Ended;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a store can do to {@code lockctl run} and {@code hold}: on a real Redis. */
+@Tag("once")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+class StoreLossTest {
+    private static RedisTestServer server;
+    private static BareRedis redis;
+
+    @TempDir
+    Path dir = Path.of("");
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisTestServer.start();
+        redis = server.connect();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+        server.close();
+    }
+
+    private LockctlProcess run(String... arguments) {
+        return lockctl("run", server.url() + "?lease=3s", arguments);
+    }
+
+    private LockctlProcess lockctl(String command, String url, String... arguments) {
+        List<String> all = new ArrayList<>(List.of(command, "--url", url));
+        all.addAll(List.of(arguments));
+        return LockctlProcess.start(dir, all.toArray(String[]::new));
+    }
+
+    @Test
+    void aStoppedStoreMeansTermFirstAndDeathBeforeTheDeadline() {
+        try (LockctlProcess run = run("stopped", "--", "sh", "-c", """
+                trap 'echo asked' TERM
+                sleep 300 & echo pids $$ $! here; while :; do sleep 0.05; done""")) {
+            run.awaitOutput("here");
+            List<Long> pids = RunCommandTest.pids(run.out());
+            server.pause();
+            long stopped = System.nanoTime();
+            try {
+                run.awaitOutput("asked");
+                assertThat(LockctlProcess.runs(pids.get(0))).isTrue();
+
+                Await.until(
+                        "the group is dead",
+                        Duration.ofSeconds(10),
+                        () -> pids.stream().noneMatch(LockctlProcess::runs));
+                // The store keeps it for 3 s after the last renewal that it answered, which was before.
+                assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(3));
+            } finally {
+                server.resume();
+            }
+            Ended ended = run.end();
+            assertThat(ended.code()).as(ended.err()).isEqualTo(75);
+            assertThat(ended.err())
+                    .containsSubsequence(
+                            "lockctl: lock \"stopped\" expires in ",
+                            "the command is told to end",
+                            "the command was killed");
+        }
+    }
+
+    @Test
+    void aCommandThatEndsWhenItIsAskedIsStillLost() {
+        try (LockctlProcess run =
+                run("polite", "--", "sh", "-c", "trap 'exit 0' TERM; echo here; while :; do sleep 0.05; done")) {
+            run.awaitOutput("here");
+            server.pause();
+            try {
+                run.awaitError("is told to end");
+            } finally {
+                server.resume();
+            }
+            Ended ended = run.end();
+            assertThat(ended.code()).isEqualTo(75);
+            assertThat(ended.err()).doesNotContain("killed");
+        }
+    }
+
+    @Test
+    void aLockThatAnOperatorTakesAwayEndsTheCommandAtOnce() {
+        try (LockctlProcess run =
+                        run("taken", "--", "sh", "-c", "trap '' TERM; sleep 300 & echo pids $$ $! here; wait");
+                LockClient client = Locks.connect(server.url())) {
+            run.awaitOutput("here");
+            List<Long> pids = RunCommandTest.pids(run.out());
+            LockAdmin admin = client.admin().orElseThrow();
+            LockHolder holder = client.named("taken").status().join().holders().get(0);
+            assertThat(holder.metadata()).containsEntry("command", "sh");
+            long begin = System.nanoTime();
+            assertThat(admin.forceRelease("taken", holder).toCompletableFuture().join())
+                    .isTrue();
+
+            Await.until(
+                    "the group is dead",
+                    Duration.ofSeconds(5),
+                    () -> pids.stream().noneMatch(LockctlProcess::runs));
+            assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                    .as("told with the next renewal, a third of 3 s (S7)")
+                    .isLessThan(Duration.ofSeconds(2));
+            Ended ended = run.end();
+            assertThat(ended.code()).isEqualTo(75);
+            assertThat(ended.err())
+                    .contains("lockctl: lock \"taken\" was lost: REMOVED (", "); the command was killed");
+        }
+    }
+
+    @Test
+    void whoOnlyWantsToBeWarnedIsWarned() {
+        try (LockctlProcess run =
+                run("warned", "--on-loss=warn", "--", "sh", "-c", "echo here; read line; echo $line; exit 3")) {
+            run.awaitOutput("here");
+            redis.call("DEL", "lock:warned");
+            run.awaitError("); the command goes on without it");
+            run.input("went on\n");
+
+            Ended ended = run.end();
+            assertThat(ended.out()).isEqualTo("here\nwent on\n");
+            assertThat(ended.code()).isEqualTo(75);
+        }
+    }
+
+    @Test
+    void aSignalWhileItWaitsLeavesNothingBehind() throws Exception {
+        try (LockClient client = Locks.connect(server.url())) {
+            DistributedLock lock = client.named("wait");
+            try (Lease held = lock.acquire();
+                    LockctlProcess run = run("wait", "--", "echo", "ran");
+                    LockctlProcess hold = lockctl("hold", server.url(), "wait")) {
+                Await.until("both wait", LockctlProcess.SOON, () -> waiters(lock) == 2);
+                run.signal("TERM");
+                hold.signal("INT");
+
+                assertThat(run.end()).isEqualTo(new Ended(143, "", ""));
+                assertThat(hold.end()).isEqualTo(new Ended(130, "", ""));
+                Await.until("both have gone (S8)", Duration.ofSeconds(1), () -> waiters(lock) == 0);
+                assertThat(held.isHeld()).isTrue();
+            }
+        }
+        assertThat((List<?>) redis.call("KEYS", "lock:wait*")).isEmpty();
+    }
+
+    private static int waiters(DistributedLock lock) {
+        LockStatus status = lock.status().join();
+        return status.waiters().size();
+    }
+
+    @Test
+    void holdHoldsUntilASignal() {
+        try (LockctlProcess hold = lockctl("hold", server.url(), "--json", "held")) {
+            hold.awaitOutput("\n");
+            assertThat(hold.out())
+                    .matches("\\{\"name\":\"held\",\"owner\":\"[0-9a-f]{32}\",\"token\":\\d+,\"since\":\"[^\"]+Z\"}\n");
+            assertThat(redis.call("EXISTS", "lock:held")).isEqualTo(1L);
+            try (LockctlProcess second = lockctl("hold", server.url(), "-n", "held")) {
+                assertThat(second.end()).isEqualTo(new Ended(1, "", ""));
+            }
+
+            assertThat(hold.signal("HUP").end().code()).isZero();
+            assertThat(redis.call("EXISTS", "lock:held")).isEqualTo(0L);
+        }
+    }
+
+    @Test
+    void holdTellsOfALoss() {
+        try (LockctlProcess hold = lockctl("hold", server.url(), "--lease", "3s", "gone")) {
+            hold.awaitOutput("held name=gone owner=");
+            redis.call("DEL", "lock:gone");
+
+            Ended ended = hold.end();
+            assertThat(ended.code()).isEqualTo(75);
+            assertThat(ended.err()).contains("lockctl: lock \"gone\" was lost: REMOVED");
+        }
+    }
+
+    @Test
+    void whoIsRefusedIs77() {
+        Ended ended;
+        String url = server.url().replace("redis://", "redis://nobody:secret-word@");
+        try (LockctlProcess run = lockctl("run", url, "x", "--", "echo", "ran")) {
+            ended = run.end();
+        }
+        assertThat(ended.code()).as(ended.err()).isEqualTo(77);
+        assertThat(ended.err())
+                .contains("lockctl: ", "check the user, the password")
+                .doesNotContain("secret-word");
+        assertThat(ended.err().lines()).hasSize(1);
+        assertThat(ended.out()).isEmpty();
+    }
+
+    @Test
+    void aLeaseOfItsOwnIsRefusedWhereAStoreCannot() {
+        Ended ended;
+        try (EtcdTestServer etcd = EtcdTestServer.start();
+                LockctlProcess run = lockctl("run", etcd.url(), "--lease", "5s", "x", "--", "echo", "ran")) {
+            ended = run.end();
+        }
+        assertThat(ended.code()).as(ended.err()).isEqualTo(64);
+        // Before that stands a warning of the server, which has no users.
+        assertThat(ended.err().lines().skip(1))
+                .containsExactly(
+                        "lockctl: leaseDuration is PT5S, but this backend has one lease for all locks: its session"
+                                + " of PT15S");
+        assertThat(ended.out()).isEmpty();
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import static io.mortise.lock.cli.run.RunCommandTest.pids;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.cli.run.LockctlProcess.Ended;
+import io.mortise.lock.testkit.servers.Await;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of a command when lockctl, or its watchdog, cannot look after it any more. */
+@Tag("once")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+class UnattendedCommandTest {
+    @TempDir
+    Path dir = Path.of("");
+
+    private String url = "";
+
+    @BeforeEach
+    void makeStore() throws Exception {
+        url = "file-test:" + Files.createDirectory(dir.resolve("store"));
+    }
+
+    private LockctlProcess run(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("run", "--url", url));
+        all.addAll(List.of(arguments));
+        return LockctlProcess.start(dir, all.toArray(String[]::new));
+    }
+
+    @Test
+    void killingUsKillsAllThatRunsUnderTheLock() {
+        try (LockctlProcess run = run(
+                "x",
+                "--",
+                "sh",
+                "-c",
+                // Neither of them would end by itself or of a polite signal, and one has a child of its own.
+                "trap '' TERM HUP INT; sleep 300 & echo pids $$ $! here; while :; do sleep 1; done")) {
+            run.awaitOutput("here");
+            List<Long> pids = pids(run.out());
+            assertThat(pids).allMatch(LockctlProcess::runs);
+            run.signal("KILL").end();
+
+            assertThat(Await.holdsWithin(
+                            Duration.ofSeconds(5), () -> pids.stream().noneMatch(LockctlProcess::runs)))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void aStoppedUsDoesNotOutliveTheLease() throws Exception {
+        try (LockClient client = Locks.connect(url);
+                LockctlProcess run =
+                        run("--lease", "2s", "x", "--", "sh", "-c", "sleep 300 & echo pids $$ $! here; wait")) {
+            run.awaitOutput("here").signal("STOP");
+            List<Long> pids = pids(run.out());
+
+            try (Lease next = client.named("x").acquire()) {
+                assertThat(pids).noneMatch(LockctlProcess::runs);
+                assertThat(next.fencingToken()).isEqualTo(2);
+            }
+            run.signal("CONT");
+            Ended ended = run.end();
+            assertThat(ended.code()).isEqualTo(75);
+            assertThat(ended.err()).contains("lockctl: lock \"x\" ", "; the command was killed");
+        }
+    }
+
+    @Test
+    void aWatchdogThatIsKilledIsReplaced() {
+        try (LockctlProcess run = run("x", "--", "sh", "-c", "echo pids $$ here; exec sleep 300")) {
+            run.awaitOutput("here");
+            long command = pids(run.out()).get(0);
+            ProcessHandle lockctl = ProcessHandle.of(run.pid()).orElseThrow();
+            ProcessHandle watchdog = lockctl.children()
+                    .filter(child -> child.pid() != command)
+                    .findFirst()
+                    .orElseThrow();
+            LockctlProcess.send("KILL", watchdog.pid());
+            run.awaitError("lockctl: the watchdog was killed; another one is started");
+            assertThat(LockctlProcess.runs(command)).isTrue();
+
+            run.signal("KILL").end();
+            Await.until("the command is dead", Duration.ofSeconds(5), () -> !LockctlProcess.runs(command));
+        }
+    }
+}

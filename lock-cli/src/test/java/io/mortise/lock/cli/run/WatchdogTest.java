@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.testkit.servers.Await;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** What the watchdog does with what it is told, without lockctl. */
+@Tag("once")
+@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+class WatchdogTest {
+    private final String owner = UUID.randomUUID().toString(); // of each test: the last one's watchdog may still search
+
+    private Process command;
+    private Process watchdog;
+    private Writer pipe;
+
+    @BeforeEach
+    void start() throws IOException {
+        command = process(Map.of("LOCK_OWNER", owner), "setsid", "sh", "-c", "trap '' TERM; sleep 300 & wait");
+        try (InputStream script = Objects.requireNonNull(Watchdog.class.getResourceAsStream("watchdog.sh"))) {
+            String text = new String(script.readAllBytes(), StandardCharsets.UTF_8);
+            watchdog = process(Map.of(), "/bin/sh", "-c", text, "watchdog", owner);
+        }
+        pipe = watchdog.outputWriter();
+        Await.until("the command leads a group", Duration.ofSeconds(5), () -> leads(command.pid()));
+    }
+
+    private static Process process(Map<String, String> environment, String... command) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(List.of(command))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().putAll(environment);
+        return builder.start();
+    }
+
+    private static boolean leads(long pid) {
+        String stat = LockctlProcess.read(Path.of("/proc/" + pid + "/stat"));
+        return stat.substring(stat.lastIndexOf(')')).split(" ", -1)[3].equals(Long.toString(pid))
+                && ProcessHandle.of(pid).orElseThrow().children().findAny().isPresent();
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        watchdog.destroyForcibly();
+        command.descendants().forEach(ProcessHandle::destroyForcibly);
+        command.destroyForcibly();
+        pipe.close();
+    }
+
+    private void tell(String line) throws IOException {
+        pipe.write(line + "\n");
+        pipe.flush();
+    }
+
+    private void awaitDeathOfAll(List<ProcessHandle> processes) {
+        Await.until(
+                "all are dead",
+                Duration.ofSeconds(5),
+                () -> processes.stream().noneMatch(each -> LockctlProcess.runs(each.pid())));
+    }
+
+    private List<ProcessHandle> group() {
+        return List.of(command.toHandle(), command.children().findFirst().orElseThrow());
+    }
+
+    @Test
+    void silenceKillsTheGroupWhenTheTimeIsOverAndNotBefore() throws Exception {
+        List<ProcessHandle> group = group();
+        long begin = System.nanoTime();
+        tell(command.pid() + " 0.500");
+        tell(command.pid() + " 1.000"); // renewed
+        awaitDeathOfAll(group);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                .isBetween(Duration.ofMillis(999), Duration.ofSeconds(2));
+    }
+
+    @Test
+    void theEndOfThePipeKillsTheGroupAtOnce() throws Exception {
+        List<ProcessHandle> group = group();
+        tell(command.pid() + " 300.000");
+        pipe.close();
+
+        awaitDeathOfAll(group);
+        assertThat(watchdog.waitFor(5, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void doneKillsNobodyAndLeavesNothing() throws Exception {
+        tell(command.pid() + " 300.000");
+        Await.until(
+                "it counts", Duration.ofSeconds(5), () -> watchdog.descendants().count() == 2);
+        List<ProcessHandle> counting = watchdog.descendants().toList();
+        tell("done");
+
+        assertThat(watchdog.waitFor(5, TimeUnit.SECONDS)).isTrue();
+        awaitDeathOfAll(counting);
+        assertThat(command.isAlive()).isTrue();
+    }
+
+    @Test
+    void aGroupThatItWasNotToldOfIsFoundByItsOwner() throws Exception {
+        List<ProcessHandle> group = group();
+        tell("0 300.000");
+        pipe.close();
+
+        awaitDeathOfAll(group);
+    }
+
+    @Test
+    void orWhenTheTimeIsOver() throws Exception {
+        List<ProcessHandle> group = group();
+        tell("0 0.100");
+
+        awaitDeathOfAll(group);
+    }
+}
