@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.invocation;
+
+import io.mortise.lock.spi.LockUrl;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** Keeps the stores' libraries from what a command has no use for when they start. What the user set with -D stands. */
+final class QuickStart {
+    private QuickStart() {}
+
+    /** It logs by java.util.logging, which forgets the level of a logger that nobody holds. */
+    private static final class Grpc {
+        private static final Logger LOG = Logger.getLogger("io.grpc");
+    }
+
+    /** Before the first client is made. */
+    static void of(LockUrl url, boolean verbose) {
+        // Events for a flight recorder: their classes are rewritten when they are loaded.
+        unlessSet("io.netty.jfr.enabled", "false");
+        unlessSet("io.lettuce.core.jfr", "false");
+        switch (url.scheme()) {
+            case "zookeeper" -> {
+                // Its client asks for the ciphers there are, TLS or not, and with them come all certificates that Java
+                // trusts.
+                if (url.text("clientConfig").isEmpty() && !Boolean.getBoolean("zookeeper.client.secure")) {
+                    unlessSet("javax.net.ssl.trustStore", "NONE");
+                }
+            }
+            case "etcd", "etcds" -> {
+                // Native code that is unpacked into a temporary file and linked, for one connection.
+                unlessSet("io.netty.transport.noNative", "true");
+                if (!verbose) {
+                    Grpc.LOG.setLevel(Level.WARNING);
+                }
+            }
+            default -> {}
+        }
+    }
+
+    private static void unlessSet(String name, String value) {
+        if (System.getProperty(name) == null) {
+            System.setProperty(name, value);
+        }
+    }
+}
