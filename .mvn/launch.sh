@@ -13,9 +13,16 @@ else
     java=$(command -v java) || fail "no Java found: install a JDK of version 17 or newer \
 (Debian, Ubuntu: apt install openjdk-17-jdk; macOS: brew install openjdk@17) or set JAVA_HOME"
 fi
+# What Java makes of the jar to start fast from, for those launchers that have it made (ADR 0024). Another Java is another file of
+# another size, and has another archive. One that has some was asked for its version then, which takes as long as starting it.
+java_id=$(ls -lLi "$java" 2>/dev/null | awk '{ print $1 "-" $6 }')
+archive=${jar%.jar}-$java_id.jsa
+
 # "17.0.15" and "25" are versions 17 and 25, "1.8.0_402" is too old whatever follows.
-version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
-[ "${version:-0}" -ge 17 ] || fail "$java is Java ${version:-unknown}: install version 17 or newer, or set JAVA_HOME to one"
+if [ ! -e "$archive" ]; then
+    version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
+    [ "${version:-0}" -ge 17 ] || fail "$java is Java ${version:-unknown}: install version 17 or newer, or set JAVA_HOME to one"
+fi
 
 stale() {
     [ ! -f "$jar" ] || for part in $made_of; do

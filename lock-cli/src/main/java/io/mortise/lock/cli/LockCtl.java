@@ -2,20 +2,11 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.cli.bench.BenchCommand;
-import io.mortise.lock.cli.demo.DemoCommand;
-import io.mortise.lock.cli.demo.DemoWorkerCommand;
 import io.mortise.lock.cli.invocation.Defaults;
 import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.Logging;
-import io.mortise.lock.cli.view.DoctorCommand;
-import io.mortise.lock.cli.view.ListCommand;
-import io.mortise.lock.cli.view.ReleaseCommand;
-import io.mortise.lock.cli.view.WatchCommand;
-import io.mortise.lock.cli.view.WhoCommand;
-import io.mortise.lock.cli.run.HoldCommand;
-import io.mortise.lock.cli.run.RunCommand;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -35,18 +26,6 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
-            RunCommand.class,
-            HoldCommand.class,
-            WhoCommand.class,
-            ListCommand.class,
-            WatchCommand.class,
-            ReleaseCommand.class,
-            DoctorCommand.class,
-            BenchCommand.class,
-            DemoCommand.class,
-            DemoWorkerCommand.class
-        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
@@ -67,6 +46,7 @@ public final class LockCtl implements Runnable, Invocation {
     @Option(
             names = {"-u", "--url"},
             paramLabel = "URL",
+            completionCandidates = Schemes.class,
             scope = ScopeType.INHERIT,
             description = {
                 "The store, such as redis://host:6379, zookeeper://h1,h2,h3/base, etcd://host:2379 or redlock://h1,h2,h3.",
@@ -98,7 +78,7 @@ public final class LockCtl implements Runnable, Invocation {
     static int run(PrintWriter out, PrintWriter err, String... args) {
         LockCtl top = new LockCtl();
         Errors errors = new Errors(top);
-        return new CommandLine(top)
+        return Commands.under(top, args)
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -110,6 +90,21 @@ public final class LockCtl implements Runnable, Invocation {
                     return new RunLast().execute(parsed);
                 })
                 .execute(args);
+    }
+
+    static LockCtl made() {
+        return new LockCtl();
+    }
+
+    /** With all commands, to describe them. */
+    static CommandLine complete() {
+        return Commands.all(made());
+    }
+
+    /** Runs one command line for what is loaded by it. */
+    static void discard(String... args) {
+        PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
+        run(nowhere, nowhere, args);
     }
 
     @Override

@@ -132,6 +132,40 @@ class LauncherTest {
         assertThat(run(Launcher.LOCKCTL).out()).contains("<-Dlockctl.terminal.out=false>");
     }
 
+    @Test
+    void lockctlMakesAnArchiveOnceForEachJavaAndStartsFromIt() throws Exception {
+        archivingJava("17.0.1");
+        Ended first = run(Launcher.LOCKCTL, "who");
+        assertThat(first.err()).isEqualTo("building lockctl (first use)...\n");
+        assertThat(first.out())
+                .contains("<-XX:SharedArchiveFile=" + root + "/lock-cli/target/lockctl-", "<-Xlog:disable><-jar>");
+        assertThat(run(Launcher.LOCKCTL, "who")).isEqualTo(new Ended(42, first.out(), ""));
+
+        archivingJava("25");
+        Ended other = run(Launcher.LOCKCTL, "who");
+        assertThat(other.err()).isEqualTo("preparing lockctl for this Java (first use)...\n");
+        assertThat(other.out()).contains("<-XX:SharedArchiveFile=").isNotEqualTo(first.out());
+
+        write("lock-cli/target/lockctl.jar", Instant.now().plusSeconds(60));
+        assertThat(run(Launcher.LOCKCTL, "who").err()).as("another jar").startsWith("preparing lockctl");
+    }
+
+    @Test
+    void anArchiveThatCannotBeMadeIsDoneWithoutAndNotTriedAgain() throws Exception {
+        assertThat(run(Launcher.LOCKCTL, "who").out()).doesNotContain("SharedArchiveFile");
+
+        assertThat(run(Launcher.LOCKCTL, "who").err()).isEmpty();
+    }
+
+    /** Like the fake one, and able to write archives; of another size for each version. */
+    private void archivingJava(String version) throws IOException {
+        tool(
+                "java",
+                "if [ \"$1\" = -version ]; then echo 'openjdk version \"" + version + "\"' >&2; exit; fi\n"
+                        + "case \"$*\" in *' archive '*) for last; do :; done; echo archive >\"$last\"; exit;; esac\n"
+                        + "printf '<%s>' \"$@\"; exit 42");
+    }
+
     @ParameterizedTest
     @EnumSource
     void buildsAgainOnlyWhenWhatItIsMadeOfHasChanged(Launcher launcher) throws Exception {

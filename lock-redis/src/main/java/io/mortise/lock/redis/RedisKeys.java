@@ -36,7 +36,8 @@ final class RedisKeys {
     private RedisKeys(String prefix, boolean clustered) {
         this.prefix = prefix;
         this.clustered = clustered;
-        for (int bucket = 0; bucket < BUCKETS; bucket++) {
+        // One server has no slots, and would be connected to later by the time that all of these take.
+        for (int bucket = 0; clustered && bucket < BUCKETS; bucket++) {
             slots[bucket] = SlotHash.getSlot(tag(bucket));
         }
     }

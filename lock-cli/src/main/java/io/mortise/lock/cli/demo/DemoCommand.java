@@ -30,7 +30,13 @@ import picocli.CommandLine.Spec;
                     + " where leases are per lock they are of 4 s.",
             "With --json it prints one JSON object at the end; the progress goes to standard error."
         },
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  lockctl demo",
+            "  lockctl demo --url redis://localhost:6379 --workers 8",
+            "  lockctl demo --json | jq .ok"
+        })
 public final class DemoCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();

@@ -4,6 +4,7 @@ package io.mortise.lock.cli.invocation;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
+import io.mortise.lock.spi.LockUrl;
 import java.util.Optional;
 
 /** What was given for whatever command, before it or behind it. A command gets it as its parent command. */
@@ -26,6 +27,8 @@ public interface Invocation {
 
     /** A client of that store; the command closes it. */
     default LockClient connect() {
-        return Locks.connect(url(), ClientOptions.defaults());
+        String url = url();
+        QuickStart.of(LockUrl.parse(url));
+        return Locks.connect(url, ClientOptions.defaults());
     }
 }

@@ -13,9 +13,16 @@ public final class Logging {
         // An embedded server warns of each client that vanishes, which the demo makes happen on purpose.
         set("log.org.apache.zookeeper", verbose ? "warn" : "error");
         JavaLogging.use(verbose);
+        if (verbose) {
+            times();
+        }
+        set("showShortLogName", "true");
+    }
+
+    /** With the time on each line: for commands that last. Reading the formats of dates takes a while, so others go without. */
+    public static void times() {
         set("showDateTime", "true");
         set("dateTimeFormat", "HH:mm:ss.SSS");
-        set("showShortLogName", "true");
     }
 
     /** Only errors from there: for warnings that are about a command's own, short-lived server. */

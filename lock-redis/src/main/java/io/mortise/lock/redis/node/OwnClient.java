@@ -43,7 +43,7 @@ public final class OwnClient<C extends AbstractRedisClient> {
     /** For servers that are named when they are connected to, by {@link #uri}; all share its threads. */
     public static OwnClient<RedisClient> toServers(Optional<SslOptions> ssl, BackendContext context) {
         ClientResources resources = resources();
-        RedisClient client = RedisClient.create(resources);
+        RedisClient client = new NoSyncClient(resources);
         client.setOptions(lettuce(ssl, context.requestTimeout()));
         return new OwnClient<>(client, resources);
     }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.help;
+
+import io.mortise.lock.cli.invocation.ExitCodes;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code lockctl man}: the manual page, made of the commands as they are. */
+@Command(
+        name = "man",
+        header = "Prints the manual page.",
+        description =
+                "All commands with their options and examples, exit codes, environment and files, for man to show.",
+        mixinStandardHelpOptions = true,
+        footerHeading = "%nExamples:%n",
+        footer = {"  lockctl man | man -l -", "  lockctl man > /usr/local/share/man/man1/lockctl.1"})
+public final class ManCommand implements Callable<Integer> {
+    private final Supplier<CommandLine> all;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    /** @param all the top command with all of its commands */
+    public ManCommand(Supplier<CommandLine> all) {
+        this.all = all;
+    }
+
+    @Override
+    public Integer call() {
+        spec.commandLine().getOut().print(ManPage.of(all.get().getCommandSpec()));
+        spec.commandLine().getOut().flush();
+        return ExitCodes.OK;
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.help;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What of the manual is not about one command. */
+final class Surroundings {
+    static final Map<String, String> ENVIRONMENT = new LinkedHashMap<>();
+    static final Map<String, String> FILES = new LinkedHashMap<>();
+
+    static {
+        ENVIRONMENT.put("MORTISE_URL", "The store, where --url is not given.");
+        ENVIRONMENT.put(
+                "MORTISE_CONFIG", "The file to read the URL from, in place of the one below; it must be there.");
+        ENVIRONMENT.put("XDG_CONFIG_HOME", "The folder in place of ~/.config.");
+        ENVIRONMENT.put("JAVA_HOME", "The Java to run with, 17 or newer, in place of the one on the PATH.");
+        FILES.put(
+                "~/.config/mortise/lockctl.properties",
+                "url=URL in it is the store, where neither --url nor MORTISE_URL is given. A URL with a password belongs there,"
+                        + " readable by nobody else: on a command line, every user of the machine sees it.");
+    }
+
+    private Surroundings() {}
+}

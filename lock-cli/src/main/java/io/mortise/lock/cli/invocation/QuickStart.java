@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.invocation;
+
+import io.mortise.lock.spi.LockUrl;
+
+/** Keeps the stores' libraries from what a command has no use for when they start. What the user set with -D stands. */
+final class QuickStart {
+    private QuickStart() {}
+
+    /** Before the first client is made. */
+    static void of(LockUrl url) {
+        // Events for a flight recorder: their classes are rewritten when they are loaded.
+        unlessSet("io.netty.jfr.enabled", "false");
+        unlessSet("io.lettuce.core.jfr", "false");
+        switch (url.scheme()) {
+            case "zookeeper" -> {
+                // Its client asks for the ciphers there are, TLS or not, and with them come all certificates that Java
+                // trusts.
+                if (url.text("clientConfig").isEmpty() && !Boolean.getBoolean("zookeeper.client.secure")) {
+                    unlessSet("javax.net.ssl.trustStore", "NONE");
+                }
+            }
+            case "etcd", "etcds" -> {
+                // Native code that is unpacked into a temporary file and linked, for one connection.
+                unlessSet("io.netty.transport.noNative", "true");
+            }
+            default -> {}
+        }
+    }
+
+    private static void unlessSet(String name, String value) {
+        if (System.getProperty(name) == null) {
+            System.setProperty(name, value);
+        }
+    }
+}

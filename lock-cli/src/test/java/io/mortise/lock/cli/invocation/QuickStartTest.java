@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.invocation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.spi.LockUrl;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("once")
+class QuickStartTest {
+    private static final String TRUST = "javax.net.ssl.trustStore";
+
+    @BeforeEach
+    @AfterEach
+    void nothingSet() {
+        System.clearProperty(TRUST);
+        System.clearProperty("zookeeper.client.secure");
+    }
+
+    @Test
+    void certificatesAreNotReadForZooKeeperWithoutTls() {
+        QuickStart.of(LockUrl.parse("zookeeper://h:2181/x"));
+        assertThat(System.getProperty(TRUST)).isEqualTo("NONE");
+    }
+
+    @Test
+    void certificatesAreReadWhereTlsMayBe() {
+        QuickStart.of(LockUrl.parse("zookeeper://h:2181/x?clientConfig=/tls.properties"));
+        QuickStart.of(LockUrl.parse("etcds://h:2379"));
+        QuickStart.of(LockUrl.parse("rediss://h:6379"));
+        System.setProperty("zookeeper.client.secure", "true");
+        QuickStart.of(LockUrl.parse("zookeeper://h:2181/x"));
+        assertThat(System.getProperty(TRUST)).isNull();
+    }
+
+    @Test
+    void whatTheUserHasSetStands() {
+        System.setProperty(TRUST, "/mine");
+        QuickStart.of(LockUrl.parse("zookeeper://h:2181/x"));
+        assertThat(System.getProperty(TRUST)).isEqualTo("/mine");
+    }
+}
