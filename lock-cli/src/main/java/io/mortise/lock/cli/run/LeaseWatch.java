@@ -34,6 +34,7 @@ final class LeaseWatch implements AutoCloseable {
     private boolean asked;
     private boolean watchdogGone;
     private volatile boolean intervened;
+    private volatile boolean lossTold;
     private volatile boolean over;
 
     /** @param watchdog empty: the command is not touched, whatever happens */
@@ -64,13 +65,15 @@ final class LeaseWatch implements AutoCloseable {
      */
     int verdict(int code) {
         close();
-        if (!intervened) {
+        if (!lossTold) {
             Duration left = lease.remaining();
             boolean byWatchdog = watchdog != null
                     && code == ExitCodes.ofSignal(CommandGroup.KILL)
                     && left.compareTo(Countdown.of(longest).killAt()) <= 0;
-            if (left.isZero() || byWatchdog) {
-                lost(byWatchdog ? "was killed" : "has ended since, by itself");
+            if (byWatchdog) {
+                lost("was killed"); // before we came to it
+            } else if (left.isZero() && !intervened) {
+                lost("has ended since, by itself");
             }
         }
         return intervened ? ExitCodes.LOST : code;
@@ -116,6 +119,7 @@ final class LeaseWatch implements AutoCloseable {
 
     private Duration lost(String whatHappens) {
         intervened = true;
+        lossTold = true;
         String state = lease.isHeld() ? "is about to expire" : "was lost" + reason();
         say.accept("lock \"" + lease.lockName() + "\" " + state + "; the command " + whatHappens);
         return Duration.ZERO;

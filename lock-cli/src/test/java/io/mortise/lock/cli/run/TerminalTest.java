@@ -117,7 +117,7 @@ class TerminalTest {
 
     @Test
     void whatWasStoppedForLongerThanTheLeaseIsDead() throws Exception {
-        type("$LOCKCTL $RUN --lease 2s x -- sh -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; done'\n");
+        type("$LOCKCTL $RUN --lease 6s x -- sh -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; done'\n");
         awaitScreen("here");
         long pid = RunCommandTest.pids(screen()).get(0);
         type(CTRL_Z);

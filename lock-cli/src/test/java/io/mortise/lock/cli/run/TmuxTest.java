@@ -130,14 +130,22 @@ class TmuxTest {
         awaitScreen("lock=x");
         type("C-z");
         awaitScreen("Stopped                 cat");
-        type("fg; echo cat=$?", "Enter", "C-c", "echo in''ner=$?", "Enter");
+        type("fg", "Enter");
+        awaitScreen("fg\ncat");
+        type("typed", "Enter");
+        awaitScreen("typed"); // so the terminal is no longer the shell's
+        type("C-c");
+        awaitScreen("^C");
+        type("echo in''ner=$?", "Enter");
         awaitScreen("inner=130");
 
         type("suspend", "Enter");
         awaitScreen("Stopped                 $LOCKCTL");
         type("echo out''er", "Enter");
         awaitScreen("outer");
-        type("fg", "Enter", "exit 4", "Enter", "echo co''de=$?", "Enter");
+        type("fg", "Enter", "echo aw''ake", "Enter");
+        awaitScreen("awake");
+        type("exit 4", "Enter", "echo co''de=$?", "Enter");
         awaitScreen("code=4");
     }
 }

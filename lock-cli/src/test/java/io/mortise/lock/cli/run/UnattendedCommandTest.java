@@ -65,7 +65,7 @@ class UnattendedCommandTest {
     void aStoppedUsDoesNotOutliveTheLease() throws Exception {
         try (LockClient client = Locks.connect(url);
                 LockctlProcess run =
-                        run("--lease", "2s", "x", "--", "sh", "-c", "sleep 300 & echo pids $$ $! here; wait")) {
+                        run("--lease", "6s", "x", "--", "sh", "-c", "sleep 300 & echo pids $$ $! here; wait")) {
             run.awaitOutput("here").signal("STOP");
             List<Long> pids = pids(run.out());
 
