@@ -103,6 +103,7 @@ class StalledMasterTest {
     @Test
     void S05_whatAStalledMasterHasIsReleasedWhenItComesBack() throws Exception {
         try (LockClient client = connect()) {
+            FiveMastersTest.awaitAllVote(client);
             Lease lease = client.named("x").acquire();
             Await.until("all have it", SOON, () -> keys(masters.get(4)).contains("lock:x"));
             masters.get(4).pause();

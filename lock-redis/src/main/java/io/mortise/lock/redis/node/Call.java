@@ -4,12 +4,16 @@ package io.mortise.lock.redis.node;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /** One request to run a script. It completes on the connection's I/O thread, in the order of the answers. */
 final class Call extends AsyncCommand<String, String, List<Object>> {
     private final long sentNanos;
     private final int epoch;
+    private final AtomicReference<@Nullable Runnable> written = new AtomicReference<>();
 
     private Call(CommandType type, ScriptArgs args, long sentNanos, int epoch) {
         super(new Command<>(type, new Answer(), args));
@@ -25,6 +29,25 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
     /** With its text, which the server keeps. */
     static Call byText(Script script, String[] keys, String[] args, long sentNanos, int epoch) {
         return new Call(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentNanos, epoch);
+    }
+
+    /** Told once: on the channel's thread as it is written, or by {@link #written}. To be set before it is sent. */
+    void whenWritten(Runnable told) {
+        written.set(told);
+    }
+
+    /** It is, or never will be. */
+    void written() {
+        Runnable told = written.getAndSet(null);
+        if (told != null) {
+            told.run();
+        }
+    }
+
+    @Override
+    public void encode(ByteBuf buffer) {
+        super.encode(buffer);
+        written();
     }
 
     /** When it was handed to the connection. */

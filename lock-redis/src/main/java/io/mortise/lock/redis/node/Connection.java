@@ -11,6 +11,7 @@ import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ final class Connection implements RedisConnectionStateListener {
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> made;
     private volatile int epoch = EPOCHS.incrementAndGet();
     private volatile boolean stands;
+    private volatile @Nullable Executor elsewhere;
 
     /** @param lost told on the I/O thread, in the next epoch */
     Connection(boolean inCluster, Consumer<RedisException> lost) {
@@ -50,6 +52,16 @@ final class Connection implements RedisConnectionStateListener {
 
     int epoch() {
         return epoch;
+    }
+
+    /** One thread, not that of the channel. */
+    Executor elsewhere() {
+        Executor known = elsewhere;
+        if (known == null) {
+            known = made().getResources().eventExecutorGroup().next();
+            elsewhere = known;
+        }
+        return known;
     }
 
     boolean stands() {

@@ -27,6 +27,7 @@ final class Requests {
     private final Duration limit;
     private final NodeListener listener;
     private final Deadlines deadlines;
+    private final SendOrder order;
     private volatile long heardNanos;
 
     /** The listener is told of what fails. */
@@ -38,10 +39,12 @@ final class Requests {
         this.listener = listener;
         this.heardNanos = clock.nanoTime();
         this.deadlines = new Deadlines(clock, limit, this::overdue);
+        this.order = new SendOrder(connection::elsewhere);
     }
 
-    /** Something came over the connection. */
+    /** Something came over the connection. On its I/O thread. */
     void heard() {
+        order.onWriter();
         heardNanos = clock.nanoTime();
     }
 
@@ -56,6 +59,7 @@ final class Requests {
     private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {
         call.whenComplete(
                 (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
+                    call.written();
                     deadlines.ended();
                     if (failure == null || failure instanceof RedisCommandExecutionException) {
                         heard();
@@ -78,6 +82,14 @@ final class Requests {
                 });
         deadlines.begin(call);
         try {
+            order.send(call, () -> dispatch(call));
+        } catch (RuntimeException e) { // nobody there to run it: the client is about to end
+            call.completeExceptionally(e);
+        }
+    }
+
+    private void dispatch(Call call) {
+        try {
             connection.made().dispatch(call);
         } catch (RuntimeException e) {
             call.completeExceptionally(e);
@@ -90,7 +102,7 @@ final class Requests {
         try {
             command.apply(connection.made().async()).whenComplete((value, failure) -> {
                 if (failure == null) {
-                    heard();
+                    heardNanos = clock.nanoTime(); // on whatever thread, if it was answered already
                     answer.complete(value);
                 } else {
                     answer.completeExceptionally(failure);
@@ -129,6 +141,7 @@ final class Requests {
      * the answer to a release would be that nothing is there: what is done is not sent.
      */
     void lost(Throwable cause) {
+        order.lost();
         deadlines.endAll(cause);
     }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.KillArgs;
+import io.mortise.lock.testkit.servers.Await;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class SendOrderTest {
+    private static final Script APPEND = new Script("return redis.call('RPUSH', 'order', ARGV[1])");
+    private static final String[] NO_KEYS = {};
+
+    private final List<CompletionStage<?>> asked = new ArrayList<>();
+
+    private void append(RedisNode node, String what) {
+        asked.add(node.ask("append", APPEND, NO_KEYS, what));
+    }
+
+    /** The channel's thread is in the middle of something while another thread sends, and then sends itself. */
+    @Test
+    void S08_whatTheChannelsOwnThreadSendsIsNotAheadOfWhatWasSentBefore() throws Exception {
+        try (NodeBench bench = new NodeBench()) {
+            RedisNode node = bench.node(Duration.ofSeconds(20));
+            append(node, "known script");
+            asked.get(0).toCompletableFuture().get(20, TimeUnit.SECONDS);
+
+            CompletableFuture<Void> onChannel = new CompletableFuture<>();
+            CompletableFuture<Void> sent = new CompletableFuture<>();
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            node.run(new Script("return 1").whole(), NO_KEYS, NO_KEYS, new Reply() {
+                @Override
+                public void answered(List<Object> values) {
+                    onChannel.complete(null);
+                    sent.orTimeout(20, TimeUnit.SECONDS).join();
+                    append(node, "third");
+                    append(node, "fourth");
+                    done.complete(null);
+                }
+
+                @Override
+                public void failed(Throwable cause, boolean notExecuted) {
+                    onChannel.completeExceptionally(cause);
+                }
+            });
+            onChannel.get(20, TimeUnit.SECONDS);
+            append(node, "first");
+            append(node, "second");
+            sent.complete(null);
+            done.get(20, TimeUnit.SECONDS);
+            for (CompletionStage<?> answer : List.copyOf(asked)) {
+                answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            }
+
+            assertThat(bench.connect().sync().lrange("order", 0, -1))
+                    .containsExactly("known script", "first", "second", "third", "fourth");
+            node.close().join();
+        }
+    }
+
+    /** What was to be written when the connection was lost counts for nothing: nothing waits for it. */
+    @Test
+    void S08_afterALostConnectionTheOrderIsKeptAsWell() throws Exception {
+        try (NodeBench bench = new NodeBench()) {
+            RedisNode node = bench.node(Duration.ofSeconds(20));
+            bench.server.pause();
+            append(node, "perhaps");
+            bench.server.resume();
+            bench.connect().sync().clientKill(KillArgs.Builder.typePubsub());
+            Await.until("it is back", NodeBench.SOON, () -> bench.told.listening.size() > 1);
+
+            CompletableFuture<Void> both = new CompletableFuture<>();
+            node.run(new Script("return 1").whole(), NO_KEYS, NO_KEYS, new Reply() {
+                @Override
+                public void answered(List<Object> values) {
+                    append(node, "third");
+                    append(node, "fourth");
+                    both.complete(null);
+                }
+
+                @Override
+                public void failed(Throwable cause, boolean notExecuted) {
+                    both.completeExceptionally(cause);
+                }
+            });
+            both.get(20, TimeUnit.SECONDS);
+            for (CompletionStage<?> answer : asked.subList(1, asked.size())) {
+                answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            }
+            assertThat(bench.connect().sync().lrange("order", -2, -1)).containsExactly("third", "fourth");
+            node.close().join();
+        }
+    }
+}
