@@ -22,7 +22,8 @@ class LauncherTest {
     /** The scripts at the root of the project. */
     enum Launcher {
         LOCKCTL("lockctl", "lock-cli", "lockctl.jar", "lockctl"),
-        BENCHMARK("benchmark", "lock-benchmarks", "benchmark.jar", "the benchmarks");
+        BENCHMARK("benchmark", "lock-benchmarks", "benchmark.jar", "the benchmarks"),
+        EXAMPLE("example", "lock-examples", "example.jar", "the examples");
 
         private final String script;
         private final String module;
@@ -62,6 +63,7 @@ class LauncherTest {
         tool(
                 "mvn",
                 "echo \"$*\" > called; case $* in *lock-cli*) touch lock-cli/target/lockctl.jar;; "
+                        + "*lock-examples*) touch lock-examples/target/example.jar;; "
                         + "*) touch lock-benchmarks/target/benchmark.jar;; esac");
     }
 

@@ -3,9 +3,11 @@ package io.mortise.lock.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
 import java.io.IOException;
 import java.time.Duration;
@@ -29,8 +31,11 @@ class EtcdctlTest extends OneServerTest {
 
     /** Holds until it is told to end. */
     private Process etcdctl(String lock) throws IOException {
-        ProcessBuilder builder =
-                new ProcessBuilder("etcdctl", "--endpoints", server.endpoint(), "lock", namespace.name() + lock);
+        return etcdctlOfAnyName(namespace.name() + lock);
+    }
+
+    private Process etcdctlOfAnyName(String name) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder("etcdctl", "--endpoints", server.endpoint(), "lock", name);
         builder.environment().put("ETCDCTL_API", "3");
         Process started = builder.redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -99,6 +104,19 @@ class EtcdctlTest extends OneServerTest {
                 assertThat(holder.token()).hasValue(namespace.line("x").get(0).createRevision());
             });
             end(etcdctl);
+        }
+    }
+
+    /** Their names need not begin as ours do by default. */
+    @Test
+    void S01_S13_withoutANamespaceTheirNameIsOurs() throws Exception {
+        try (LockClient client = Locks.connect(server.url() + "?namespace=")) {
+            DistributedLock lock = client.named("nightly");
+            Process etcdctl = etcdctlOfAnyName("nightly");
+            Await.until("it holds", SOON, () -> !lock.status().join().holders().isEmpty());
+            assertThat(lock.tryAcquire()).isEmpty();
+            end(etcdctl);
+            lock.tryAcquire(Duration.ofSeconds(5)).orElseThrow().close();
         }
     }
 

@@ -7,6 +7,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
+import io.mortise.lock.LossReason;
 import io.mortise.lock.testkit.servers.Await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -56,6 +57,37 @@ class RedisInteropTest extends OneServerTest {
         }
     }
 
+    /** Their keys need not begin as ours do by default. */
+    @Test
+    void S01_S13_aKeyOfTheirsIsAPrefixAndAName() throws Exception {
+        try (LockClient client = RedisLocks.connect(options().prefix("orders:job-"), RedisTests.PATIENT)) {
+            assertThat(redis.call("SET", "orders:job-42", "somebody", "NX", "PX", "30000"))
+                    .isEqualTo("OK");
+            assertThat(client.named("42").tryAcquire()).isEmpty();
+            redis.call("DEL", "orders:job-42");
+            try (Lease lease = client.named("42").tryAcquire().orElseThrow()) {
+                assertThat(redis.call("SET", "orders:job-42", "somebody", "NX", "PX", "30000"))
+                        .isNull();
+                assertThat(lease.isHeld()).isTrue();
+            }
+        }
+    }
+
+    /** Whose release does not compare, takes our lock away. We hear of it from the next renewal. */
+    @Test
+    void S07_whoDeletesWithoutComparingTakesOurLockAway() throws Exception {
+        try (LockClient client =
+                RedisLocks.connect(options().leaseDuration(Duration.ofSeconds(3)), RedisTests.PATIENT)) {
+            Lease lease = client.named("x").acquire();
+            redis.call("DEL", "lock:x");
+            assertThat(lease.lost()
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS)
+                            .kind())
+                    .isEqualTo(LossReason.Kind.REMOVED);
+        }
+    }
+
     @Test
     void S11_whatTheyLeaveToExpireIsTakenSoonAfter() throws Exception {
         try (LockClient client = client()) {
@@ -67,6 +99,18 @@ class RedisInteropTest extends OneServerTest {
                         .isBetween(Duration.ofMillis(900), Duration.ofSeconds(3));
                 assertThat(lease.isHeld()).isTrue();
             }
+        }
+    }
+
+    /** They publish nothing. */
+    @Test
+    void S11_whatTheyFreeIsTakenAtTheNextLook() throws Exception {
+        try (LockClient client = client()) {
+            assertThat(take("somebody", 60_000)).isTrue();
+            CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+            Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+            assertThat(release("somebody")).isTrue();
+            waiting.get(15, TimeUnit.SECONDS).close();
         }
     }
 

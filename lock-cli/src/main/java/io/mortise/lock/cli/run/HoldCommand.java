@@ -4,6 +4,7 @@ package io.mortise.lock.cli.run;
 import io.mortise.lock.Lease;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.Invocation;
+import io.mortise.lock.cli.invocation.Logging;
 import io.mortise.lock.cli.invocation.JsonText;
 import java.io.PrintWriter;
 import java.time.Instant;
@@ -63,6 +64,7 @@ public final class HoldCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        Logging.times();
         PrintWriter err = spec.commandLine().getErr();
         Invocation invocation = Objects.requireNonNull(given);
         Signals signals = Signals.listen();

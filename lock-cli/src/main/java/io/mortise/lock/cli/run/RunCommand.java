@@ -4,6 +4,7 @@ package io.mortise.lock.cli.run;
 import io.mortise.lock.cli.invocation.CommandFailed;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.Invocation;
+import io.mortise.lock.cli.invocation.Logging;
 import java.io.File;
 import java.io.PrintWriter;
 import java.util.List;
@@ -91,6 +92,7 @@ public final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        Logging.times();
         checkSeparator();
         if (File.separatorChar != '/') {
             throw new CommandFailed(

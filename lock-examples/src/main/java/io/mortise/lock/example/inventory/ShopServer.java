@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.inventory;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.OptionalInt;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The shop's door: {@code GET /items/NAME} and {@code POST /items/NAME/buy}, answered in JSON. */
+final class ShopServer implements HttpHandler, AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ShopServer.class);
+    private static final int THREADS = 16;
+
+    private final Shop shop;
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+
+    private ShopServer(Shop shop, HttpServer server) {
+        this.shop = shop;
+        this.server = server;
+    }
+
+    /** On that port of this machine; 0 for any that is free. */
+    static ShopServer start(Shop shop, int port) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        ShopServer door = new ShopServer(shop, server);
+        server.createContext("/items/", door);
+        server.setExecutor(door.threads);
+        server.start();
+        return door;
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    @Override
+    public void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            Answer answer =
+                    answer(exchange.getRequestMethod(), exchange.getRequestURI().getPath());
+            byte[] body = (answer.json() + "\n").getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", "application/json");
+            if (answer.again()) {
+                exchange.getResponseHeaders().set("Retry-After", "1");
+            }
+            exchange.sendResponseHeaders(answer.status(), body.length);
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    /** What is answered; {@code again}: the same request may do better a little later. */
+    private record Answer(int status, String json, boolean again) {
+        static Answer of(int status, String text) {
+            return new Answer(status, "{\"error\":\"" + text + "\"}", status == 429 || status == 503);
+        }
+    }
+
+    private Answer answer(String method, String path) {
+        String[] parts = path.split("/", -1); // "", "items", NAME, "buy"
+        try {
+            if (parts.length == 3 && method.equals("GET")) {
+                return look(parts[2]);
+            }
+            if (parts.length == 4 && parts[3].equals("buy") && method.equals("POST")) {
+                return buy(parts[2]);
+            }
+            return Answer.of(404, "GET /items/NAME or POST /items/NAME/buy");
+        } catch (BackendUnavailableException e) {
+            log.warn("event=store-unavailable error={}", e.getMessage());
+            return Answer.of(503, "the lock service does not answer; nothing was sold");
+        } catch (StaleTokenException e) {
+            log.warn("event=late-write-refused error={}", e.getMessage());
+            return Answer.of(503, "the sale took longer than the lock was ours; nothing was sold");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Answer.of(503, "the shop closes; nothing was sold");
+        } catch (IOException | LockException e) {
+            log.error("event=sale-failed", e);
+            return Answer.of(500, "see the log");
+        }
+    }
+
+    private Answer look(String item) throws IOException {
+        OptionalInt left = shop.left(item);
+        return left.isPresent()
+                ? new Answer(200, "{\"item\":\"" + item + "\",\"left\":" + left.getAsInt() + "}", false)
+                : Answer.of(404, "no such item");
+    }
+
+    private Answer buy(String item) throws IOException, StaleTokenException, InterruptedException {
+        Sale sale = shop.buy(item);
+        if (sale instanceof Sale.Sold sold) {
+            return new Answer(200, "{\"item\":\"" + item + "\",\"unit\":" + sold.unit() + "}", false);
+        } else if (sale instanceof Sale.SoldOut) {
+            return Answer.of(409, "sold out");
+        } else if (sale instanceof Sale.Unknown) {
+            return Answer.of(404, "no such item");
+        }
+        return Answer.of(429, "too many buyers");
+    }
+
+    /** Lets sales that have begun end. */
+    @Override
+    public void close() {
+        server.stop(1);
+        threads.shutdown();
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.inventory;
+
+/** Somebody with a higher fencing token was here already: the lock was lost meanwhile, and nothing was written. */
+final class StaleTokenException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    StaleTokenException(long token, long highest) {
+        super("token " + token + " is below " + highest);
+    }
+}

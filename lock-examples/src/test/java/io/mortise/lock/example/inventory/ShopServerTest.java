@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.inventory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is answered when; one instance in this process, on locks in memory. */
+class ShopServerTest {
+    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    @TempDir
+    private static Path dir = Path.of("");
+
+    private static final List<ShopServer> servers = new ArrayList<>();
+
+    private static LockClient locks;
+    private static StockFile stock;
+    private static Buyer buyer;
+
+    @BeforeAll
+    static void open() throws Exception {
+        StockFile.createIfMissing(dir.resolve("stock"), Map.of("lamp", 2, "chair", 7, "vase", 3, "desk", 4));
+        stock = new StockFile(dir.resolve("stock"));
+        locks = Locks.connect("memory:shop");
+        buyer = open(locks);
+    }
+
+    private static Buyer open(LockClient client) throws IOException {
+        ShopServer server = ShopServer.start(new Shop(client, stock, PATIENCE, Duration.ZERO), 0);
+        servers.add(server);
+        return Buyer.at(server.url());
+    }
+
+    @AfterAll
+    static void close() {
+        servers.forEach(ShopServer::close);
+        locks.close();
+    }
+
+    @Test
+    void sellsWhatThereIs() throws Exception {
+        assertThat(buyer.buy("lamp")).isEqualTo(new Buyer.Answer(200, 2, false));
+        assertThat(buyer.look("lamp")).isEqualTo(new Buyer.Answer(200, 1, false));
+        assertThat(buyer.buy("lamp")).isEqualTo(new Buyer.Answer(200, 1, false));
+        assertThat(buyer.buy("lamp").status()).isEqualTo(409);
+        assertThat(buyer.look("lamp").number()).isZero();
+    }
+
+    @Test
+    void whoeverWaitsForTooLongMayComeAgain() throws Exception {
+        try (Lease lease = locks.named(Shop.lockName("chair")).acquire()) {
+            assertThat(buyer.buy("chair")).isEqualTo(new Buyer.Answer(429, -1, true));
+            assertThat(buyer.look("chair").number()).as("needs no lock").isEqualTo(7);
+            assertThat(lease.isHeld()).isTrue();
+        }
+        assertThat(buyer.buy("chair").status()).isEqualTo(200);
+    }
+
+    @Test
+    void withoutTheLocksStoreNothingIsSoldUntilItIsBack() throws Exception {
+        try (RedisTestServer redis = RedisTestServer.start();
+                LockClient onRedis = Locks.connect(redis.url(), PATIENT)) {
+            Buyer there = open(onRedis);
+            assertThat(there.buyInTheEnd("vase")).isEqualTo(new Buyer.Answer(200, 3, false));
+            redis.kill();
+            assertThat(there.buy("vase")).isEqualTo(new Buyer.Answer(503, -1, true));
+            assertThat(there.look("vase").number()).isEqualTo(2);
+            redis.restart();
+            assertThat(there.buyInTheEnd("vase")).isEqualTo(new Buyer.Answer(200, 2, false));
+        }
+    }
+
+    /** Who tries one store after the other with the same file. */
+    @Test
+    void aStockOfAnotherStoresTokensIsNotTakenForALostLock() throws Exception {
+        stock.write("desk", 4, Long.MAX_VALUE);
+        assertThat(buyer.buy("desk")).isEqualTo(new Buyer.Answer(500, -1, false));
+        assertThat(buyer.look("desk").number()).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "POST, /items/table/buy",
+        "GET, /items/table",
+        "GET, /items/lamp/buy",
+        "POST, /items/lamp",
+        "POST, /items/lamp/steal",
+        "GET, /"
+    })
+    void whatIsNotThereIsNotFound(String method, String path) throws Exception {
+        assertThat(buyer.send(method, path).status()).isEqualTo(404);
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.inventory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StockFileTest {
+    @TempDir
+    Path dir = Path.of("");
+
+    private StockFile stock = new StockFile(Path.of(""));
+
+    @BeforeEach
+    void create() throws IOException {
+        StockFile.createIfMissing(dir.resolve("stock"), Map.of("lamp", 3, "chair", 2));
+        stock = new StockFile(dir.resolve("stock"));
+    }
+
+    @Test
+    void refusesATokenBelowTheHighestOfThatItem() throws Exception {
+        stock.write("lamp", 2, 7);
+        assertThatThrownBy(() -> stock.write("lamp", 1, 6)).isInstanceOf(StaleTokenException.class);
+        stock.write("lamp", 1, 7); // twice under one lease is fine
+        stock.write("chair", 1, 3); // tokens of different locks have nothing to do with each other
+        assertThat(stock.left("lamp")).hasValue(1);
+        assertThat(stock.left("chair")).hasValue(1);
+    }
+
+    @Test
+    void whatIsThereStays() throws Exception {
+        stock.write("lamp", 2, 7);
+        StockFile.createIfMissing(dir.resolve("stock"), Map.of("lamp", 100));
+        assertThat(stock.left("lamp")).hasValue(2);
+        assertThat(stock.left("table")).isEmpty();
+    }
+
+    @Test
+    void refusesWhatIsNoItem() {
+        assertThatThrownBy(() -> StockFile.createIfMissing(dir.resolve("new"), Map.of("a lamp", 3)))
+                .hasMessageContaining("a lamp=3");
+        assertThatThrownBy(() -> StockFile.createIfMissing(dir.resolve("new"), Map.of("lamp", -1)))
+                .hasMessageContaining("lamp=-1");
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** node-redlock, versions 4 and 5, beside {@code redlock://} on three masters, and beside {@code redis://} on one of them. */
+@Tag("once")
+class NodeRedlockTest {
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+
+    /** Masters that have just been started vote after so long. */
+    private static final String LEASE = "?lease=5s";
+
+    private static TestMasters masters;
+    private static LockClient three;
+    private static LockClient one;
+
+    @BeforeAll
+    @Timeout(180) // the packages are fetched once
+    static void start() throws Exception {
+        NodeRedlock.install();
+        masters = TestMasters.start(3);
+        three = Locks.connect(masters.url() + LEASE, PATIENT);
+        FiveMastersTest.awaitAllVote(three);
+        one = Locks.connect(masters.get(0).url() + LEASE, PATIENT);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (masters != null) {
+            three.close();
+            one.close();
+            masters.close();
+        }
+    }
+
+    static Stream<Arguments> fleets() {
+        return Stream.of(4, 5).flatMap(version -> Stream.of(Arguments.of(version, 3), Arguments.of(version, 1)));
+    }
+
+    private static DistributedLock ours(int count, String name) {
+        return (count == 3 ? three : one).named(name);
+    }
+
+    private static NodeRedlock theirs(int version, int count) throws Exception {
+        return NodeRedlock.start(version, masters.ports().subList(0, count));
+    }
+
+    @ParameterizedTest
+    @MethodSource("fleets")
+    void S01_S18_itExcludesUsAndIsShownAsForeign(int version, int count) throws Exception {
+        DistributedLock lock = ours(count, "x");
+        try (NodeRedlock node = theirs(version, count)) {
+            assertThat(node.lock("lock:x", 30_000)).isTrue();
+            assertThat(lock.tryAcquire()).isEmpty();
+            List<LockHolder> holders = lock.status().get(10, TimeUnit.SECONDS).holders();
+            assertThat(holders).singleElement().matches(LockHolder::foreign);
+            assertThat(node.extend(30_000)).isTrue();
+            assertThat(lock.tryAcquire()).isEmpty();
+            assertThat(node.unlock()).isTrue();
+            lock.tryAcquire().orElseThrow().close();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("fleets")
+    void S01_weExcludeIt(int version, int count) throws Exception {
+        DistributedLock lock = ours(count, "y");
+        try (NodeRedlock node = theirs(version, count)) {
+            try (Lease lease = lock.acquire()) {
+                assertThat(node.lock("lock:y", 30_000)).isFalse();
+                assertThat(lease.isHeld()).isTrue();
+            }
+            Await.until("it gets what we have released", SOON, () -> takes(node));
+            assertThat(lock.tryAcquire()).isEmpty();
+            assertThat(node.unlock()).isTrue();
+        }
+    }
+
+    /** A killed one leaves its keys, which expire. */
+    @ParameterizedTest
+    @MethodSource("fleets")
+    void S11_whatItLeavesIsOursSoonAfterItsTime(int version, int count) throws Exception {
+        DistributedLock lock = ours(count, "z");
+        try (NodeRedlock node = theirs(version, count)) {
+            assertThat(node.lock("lock:z", 800)).isTrue();
+        }
+        lock.tryAcquire(Duration.ofSeconds(10)).orElseThrow().close();
+    }
+
+    private static boolean takes(NodeRedlock node) {
+        try {
+            return node.lock("lock:y", 30_000);
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+}
