@@ -57,10 +57,10 @@ final class JobControl implements AutoCloseable {
         return control;
     }
 
-    /** It may have been stopped already, because it asked for the terminal before it had it. */
+    /** If it asked for the terminal before this it was stopped, and {@link #stopped} lets it go on. */
     void started() {
-        if (terminal != null && conversation && hand(terminal)) {
-            command.signal(OsSignal.number(CONTINUE));
+        if (terminal != null && conversation) {
+            hand(terminal);
         }
     }
 

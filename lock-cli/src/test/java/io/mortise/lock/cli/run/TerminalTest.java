@@ -99,7 +99,8 @@ class TerminalTest {
 
     @Test
     void ctrlZStopsItFgLetsItGoOnAndCtrlCEndsIt() throws Exception {
-        type("$LOCKCTL $RUN x -- sh -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; echo tick >> ticks; done'\n");
+        type(
+                "$LOCKCTL $RUN x -- sh -c 'sleep 0.5; echo pids $$ he\"\"re; while :; do sleep 0.1; echo tick >> ticks; done'\n");
         awaitScreen("here");
         long pid = RunCommandTest.pids(screen()).get(0);
         type(CTRL_Z);
@@ -117,7 +118,7 @@ class TerminalTest {
 
     @Test
     void whatWasStoppedForLongerThanTheLeaseIsDead() throws Exception {
-        type("$LOCKCTL $RUN --lease 6s x -- sh -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; done'\n");
+        type("$LOCKCTL $RUN --lease 6s x -- sh -c 'sleep 0.5; echo pids $$ he\"\"re; while :; do sleep 0.1; done'\n");
         awaitScreen("here");
         long pid = RunCommandTest.pids(screen()).get(0);
         type(CTRL_Z);
