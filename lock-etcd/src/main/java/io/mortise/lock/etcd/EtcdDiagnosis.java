@@ -3,6 +3,7 @@ package io.mortise.lock.etcd;
 
 import io.etcd.jetcd.cluster.Member;
 import io.etcd.jetcd.maintenance.AlarmType;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import java.net.URI;
@@ -11,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,10 +32,7 @@ final class EtcdDiagnosis {
     CompletionStage<List<Finding>> findings() {
         CompletionStage<List<Finding>> ofCluster = calls.members()
                 .thenCompose(listed -> members(listed.getMembers()))
-                .exceptionally(failure -> List.of(new Finding(
-                        Severity.INFO,
-                        "the members of the cluster are not known: " + failure.getMessage(),
-                        "let this user list them, or look yourself: etcdctl member list")));
+                .exceptionallyCompose(EtcdDiagnosis::unlisted);
         return calls.alarms().thenCombine(ofCluster, (alarms, found) -> {
             List<Finding> all = new ArrayList<>(alarms(alarms));
             all.addAll(found);
@@ -42,6 +41,19 @@ final class EtcdDiagnosis {
                             new Finding(Severity.WARNING, hint, "use etcds:// with users or client certificates")));
             return all;
         });
+    }
+
+    /** A user need not be allowed to list members; if nobody answers there is no diagnosis. */
+    private static CompletionStage<List<Finding>> unlisted(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (!(cause instanceof BackendRefusedException)) {
+            return CompletableFuture.failedFuture(cause);
+        }
+        return CompletableFuture.completedFuture(List.of(new Finding(
+                Severity.INFO,
+                "the members of the cluster are not known: " + cause.getMessage(),
+                "let this user list them, or look yourself: etcdctl member list")));
     }
 
     static List<Finding> alarms(Set<AlarmType> alarms) {
