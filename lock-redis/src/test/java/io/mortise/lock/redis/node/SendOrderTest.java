@@ -58,7 +58,7 @@ class SendOrderTest {
                 answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
             }
 
-            assertThat(bench.connect().sync().lrange("order", 0, -1))
+            assertThat(bench.connect().async().lrange("order", 0, -1).get(20, TimeUnit.SECONDS))
                     .containsExactly("known script", "first", "second", "third", "fourth");
             node.close().join();
         }
@@ -72,7 +72,7 @@ class SendOrderTest {
             bench.server.pause();
             append(node, "perhaps");
             bench.server.resume();
-            bench.connect().sync().clientKill(KillArgs.Builder.typePubsub());
+            bench.connect().async().clientKill(KillArgs.Builder.typePubsub()).get(20, TimeUnit.SECONDS);
             Await.until("it is back", NodeBench.SOON, () -> bench.told.listening.size() > 1);
 
             CompletableFuture<Void> both = new CompletableFuture<>();
@@ -93,7 +93,8 @@ class SendOrderTest {
             for (CompletionStage<?> answer : asked.subList(1, asked.size())) {
                 answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
             }
-            assertThat(bench.connect().sync().lrange("order", -2, -1)).containsExactly("third", "fourth");
+            assertThat(bench.connect().async().lrange("order", -2, -1).get(20, TimeUnit.SECONDS))
+                    .containsExactly("third", "fourth");
             node.close().join();
         }
     }
