@@ -33,10 +33,13 @@ class ArchiveIT {
                     .containsExactlyInAnyOrder("lockctl.jsa", "said");
         }
 
-        assertThat(java(archive, "-Xlog:class+load"))
+        List<String> loaded = java(archive, "-Xlog:class+load");
+        assertThat(loaded)
                 .anyMatch(line -> line.contains("io.mortise.lock.cli.LockCtl source: shared objects file"))
-                .anyMatch(line -> line.contains("picocli.CommandLine source: shared objects file"))
                 .contains("x is free");
+        if (Runtime.version().feature() == 17) { // newer ones leave classes of Java 5 out
+            assertThat(loaded).anyMatch(line -> line.contains("picocli.CommandLine source: shared objects file"));
+        }
 
         byte[] whole = Files.readAllBytes(archive);
         Path broken = dir.resolve("broken.jsa");

@@ -100,8 +100,7 @@ class TerminalTest {
     /** By bash: dash starts programs by vfork, and if Ctrl-Z comes before the exec, it hangs instead of stopping, also without us. */
     @Test
     void ctrlZStopsItFgLetsItGoOnAndCtrlCEndsIt() throws Exception {
-        type(
-                "$LOCKCTL $RUN x -- bash -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; echo tick >> ticks; done'\n");
+        type("$LOCKCTL $RUN x -- bash -c 'echo pids $$ he\"\"re; while :; do sleep 0.1; echo tick >> ticks; done'\n");
         awaitScreen("here");
         long pid = RunCommandTest.pids(screen()).get(0);
         type(CTRL_Z);
