@@ -3,6 +3,7 @@ package io.mortise.lock.testkit.servers;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -29,6 +30,7 @@ import org.slf4j.LoggerFactory;
 final class ProxyLoop {
     private static final Logger log = LoggerFactory.getLogger(ProxyLoop.class);
     private static final long COMMAND_SECONDS = 10;
+    private static final int MOST_TRIES = 100;
     private static final long MILLI = 1_000_000;
     // The selector counts in milliseconds; the last stretch is waited for in slices of this many nanoseconds.
     private static final long SLICE_NANOS = 50_000;
@@ -48,7 +50,7 @@ final class ProxyLoop {
         this.target = target;
         try {
             this.selector = Selector.open();
-            ServerSocketChannel first = listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            ServerSocketChannel first = listenSomewhere();
             this.listener = first;
             this.address = (InetSocketAddress) first.getLocalAddress();
         } catch (IOException e) {
@@ -185,6 +187,20 @@ final class ProxyLoop {
             }
         } catch (IOException e) {
             log.warn("event=proxy-accept-failed target={} error={}", target, e.toString());
+        }
+    }
+
+    /** Not where outgoing connections begin: one of those could take the port while it refuses. */
+    private ServerSocketChannel listenSomewhere() throws IOException {
+        for (int tries = 1; ; tries++) {
+            int port = FreePorts.forProxy();
+            try {
+                return listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            } catch (BindException e) {
+                if (tries == MOST_TRIES) {
+                    throw e;
+                }
+            }
         }
     }
 
