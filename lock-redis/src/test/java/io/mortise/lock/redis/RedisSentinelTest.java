@@ -113,7 +113,12 @@ class RedisSentinelTest {
             redis.awaitMasterOtherThan(old);
             Lease held = others.named("x").acquire();
             old.resume();
-            assertThatThrownBy(() -> stale.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
+            try {
+                // A replica by now, it may have heard of the holder already.
+                assertThat(stale.named("x").tryAcquire()).isEmpty();
+            } catch (BackendUnavailableException e) {
+                assertThat(e).hasMessageContaining("x");
+            }
             assertThat(held.isHeld()).isTrue();
         }
     }
