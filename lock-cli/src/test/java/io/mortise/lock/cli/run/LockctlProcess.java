@@ -53,6 +53,13 @@ final class LockctlProcess implements AutoCloseable {
     /** What it said and ended with. */
     record Ended(int code, String out, String err) {}
 
+    /** {@code lockctl run} on that store. */
+    static LockctlProcess run(Path dir, String url, String... arguments) {
+        List<String> all = new ArrayList<>(List.of("run", "--url", url));
+        all.addAll(List.of(arguments));
+        return start(dir, all.toArray(String[]::new));
+    }
+
     static LockctlProcess start(Path dir, String... arguments) {
         return start(dir, Map.of(), command(arguments));
     }

@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -45,9 +44,7 @@ class RunCommandTest {
     }
 
     private LockctlProcess run(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("run", "--url", url));
-        all.addAll(List.of(arguments));
-        return LockctlProcess.start(dir, all.toArray(String[]::new));
+        return LockctlProcess.run(dir, url, arguments);
     }
 
     private static Ended ended(LockctlProcess process) {

@@ -12,7 +12,6 @@ import io.mortise.lock.testkit.servers.Await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -36,9 +35,7 @@ class UnattendedCommandTest {
     }
 
     private LockctlProcess run(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("run", "--url", url));
-        all.addAll(List.of(arguments));
-        return LockctlProcess.start(dir, all.toArray(String[]::new));
+        return LockctlProcess.run(dir, url, arguments);
     }
 
     @Test
