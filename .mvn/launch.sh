@@ -25,9 +25,12 @@ if [ ! -e "$archive" ]; then
 fi
 
 stale() {
-    [ ! -f "$jar" ] || for part in $made_of; do
-        find "$root/pom.xml" "$root/$part/pom.xml" "$root/$part/src/main" -newer "$jar" 2>/dev/null
-    done | grep -q .
+    [ -f "$jar" ] || return 0
+    set -- "$root/pom.xml"
+    for part in $made_of; do
+        set -- "$@" "$root/$part/pom.xml" "$root/$part/src/main"
+    done
+    find "$@" -newer "$jar" 2>/dev/null | grep -q .
 }
 
 if stale; then

@@ -7,6 +7,7 @@ module io.mortise.lock.redis {
     requires io.netty.buffer;
     requires io.netty.common;
     requires io.netty.handler;
+    requires io.netty.transport;
     requires org.slf4j;
     requires static transitive org.jspecify;
     requires static com.google.errorprone.annotations;

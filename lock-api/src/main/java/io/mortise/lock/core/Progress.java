@@ -78,7 +78,7 @@ final class Progress {
         boolean again = displaced;
         busy = false;
         displaced = true;
-        trouble = new BackendUnavailableException(why);
+        trouble = trouble == null ? new BackendUnavailableException(why) : trouble; // what failed says more
         if (!again) {
             return Next.ask(Duration.ZERO);
         }

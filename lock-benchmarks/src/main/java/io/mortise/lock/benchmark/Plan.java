@@ -18,23 +18,35 @@ record Plan(List<Backends.Startable> backends, List<Scenario> scenarios) {
         void done(Result result, Backend backend);
     }
 
-    /** One backend at a time is up. */
+    /** One store at a time is up. */
     List<Report.OfBackend> run(Runner runner, Listener listener) throws Exception {
         List<Report.OfBackend> all = new ArrayList<>();
         for (Backends.Startable startable : backends) {
-            try (Backend backend = startable.start().get()) {
-                listener.started(backend);
-                List<Result> results = new ArrayList<>();
-                for (Scenario scenario : scenarios) {
-                    if (scenario.runsOn(backend)) {
-                        Result result = runner.run(backend, scenario);
-                        results.add(result);
-                        listener.done(result, backend);
-                    }
-                }
-                all.add(Report.OfBackend.of(backend, results));
-            }
+            all.add(run(startable, runner, listener));
         }
         return all;
+    }
+
+    /** Each scenario has a store of its own, which no other has filled: its figures are the same whatever ran before it. */
+    private Report.OfBackend run(Backends.Startable startable, Runner runner, Listener listener) throws Exception {
+        List<Result> results = new ArrayList<>();
+        List<Scenario> suitable;
+        Report.OfBackend report;
+        try (Backend first = startable.start().get()) {
+            listener.started(first);
+            suitable = scenarios.stream()
+                    .filter(scenario -> scenario.runsOn(first))
+                    .toList();
+            report = Report.OfBackend.of(first, results);
+        }
+        for (Scenario scenario : suitable) {
+            try (Backend backend = startable.start().get()) {
+                Result result = runner.run(backend, scenario);
+                results.add(result);
+                listener.done(result, backend);
+                report = Report.OfBackend.of(backend, results);
+            }
+        }
+        return report;
     }
 }

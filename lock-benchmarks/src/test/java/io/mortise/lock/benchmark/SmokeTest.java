@@ -34,8 +34,8 @@ class SmokeTest {
             "LeaseKeepAlive a renewal period",
             "Range a renewal period");
 
-    /** Of five servers, which take long to delay and to wait for: their code is that of the other backends. */
-    private static final List<String> ON_FIVE_SERVERS = List.of("one-thread", "sixteen-locks", "contended", "crowd");
+    /** Of five servers, which take long to start, to delay and to wait for: the code of the others is that of other backends. */
+    private static final List<String> ON_FIVE_SERVERS = List.of("contended", "crowd");
 
     private final List<Report.OfBackend> reports = new ArrayList<>();
     private final StringWriter out = new StringWriter();
@@ -128,7 +128,8 @@ class SmokeTest {
     @Test
     void locksThatAreHeldCostOneSyncARenewalPeriodAndNoThread() {
         assertThat(mortise("held", "work a renewal period")).isZero();
-        assertThat(mortise("held", "sync a renewal period")).isLessThan(1.5);
+        assertThat(mortise("held", "sync a renewal period"))
+                .isLessThan(2.5); // one a period, and one more where one was late
         assertThat(mortise("held", "threads more")).isLessThan(10);
         assertThat(zooKeeper("held").requests(Backend.MORTISE)).containsKey("sync");
         assertThat(Set.of("sync", "ping"))

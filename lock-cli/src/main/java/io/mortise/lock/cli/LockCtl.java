@@ -67,11 +67,12 @@ public final class LockCtl implements Runnable, Invocation {
     private LockCtl() {}
 
     public static void main(String[] args) {
-        int code = run(
-                new PrintWriter(System.out, true, StandardCharsets.UTF_8),
-                new PrintWriter(System.err, true, StandardCharsets.UTF_8),
-                args);
-        System.exit(code);
+        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+        int code = run(out, err, args);
+        out.flush();
+        err.flush();
+        ProcessEnd.with(code);
     }
 
     /** Runs one command line and returns its exit code. */

@@ -168,7 +168,7 @@ final class AcquireSteps {
         Cmp[] standing = {Requests.isFrom(at.key(), at.since())};
         return then(
                 at,
-                calls.txn(what(), standing, new Op[] {at.line().head()}),
+                calls.txn(what(), standing, new Op[] {at.line().ahead(at.since())}),
                 answer -> answer.isSucceeded()
                         ? evaluate(at, answer.getGetResponses().get(0), rounds)
                         : done(Finding.KEY_GONE, at, 0));
@@ -190,7 +190,7 @@ final class AcquireSteps {
             Requests.isFrom(ahead.getKey(), ahead.getCreateRevision()),
             Requests.isFrom(at.key(), at.since()) // late it must not touch the next one in its slot
         };
-        Op[] lookAgain = {at.line().head(), Requests.getWithoutValue(at.key())};
+        Op[] lookAgain = {at.line().ahead(at.since()), Requests.getWithoutValue(at.key())};
         return then(
                 at,
                 calls.txn(what(), aheadStill, new Op[] {Requests.delete(at.key())}, lookAgain),

@@ -7,6 +7,7 @@ import io.etcd.jetcd.KV;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Beginning;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -74,17 +75,10 @@ final class Connection {
     void open() {
         CompletableFuture<Void> opening = CompletableFuture.runAsync(() -> publish(ready()), context.blocking());
         Duration limit = context.connectTimeout();
-        try {
-            opening.get(limit.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            String missing = options.credentials().isPresent() ? "no answer from " : "no address found for ";
-            throw new BackendUnavailableException(missing + endpoints() + " in " + limit.toMillis() + " ms", e);
-        } catch (ExecutionException e) {
-            throw EtcdFailure.of(e, "connect", endpoints());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
-        }
+        String missing = options.credentials().isPresent() ? "no answer from " : "no address found for ";
+        Beginning.of(endpoints(), limit)
+                .orSay(() -> missing + endpoints() + " in " + limit.toMillis() + " ms")
+                .await(opening, failure -> EtcdFailure.of(failure, "connect", endpoints()));
     }
 
     private Client ready() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Beginning;
 import io.mortise.lock.spi.CurrentSession;
 import io.mortise.lock.spi.Ending;
 import io.mortise.lock.spi.LateArming;
@@ -19,19 +19,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** One session at a time, made anew for the next acquire when the last one is over. */
 final class EtcdBackend implements LockBackend {
 
     /** Twice this, and two round trips, are well below the 200 ms within which a deletion is told (S7). */
-    private static final Duration ARM_AFTER = Duration.ofMillis(50);
-
-    private static final Duration CONNECT_RETRY = Duration.ofMillis(100);
+    static final Duration ARM_AFTER = Duration.ofMillis(50);
 
     private final EtcdOptions options;
     private final BackendContext context;
@@ -70,39 +64,11 @@ final class EtcdBackend implements LockBackend {
         return backend;
     }
 
-    /** A server that is yet to come up is waited for; one that refuses us is not. */
     private void firstContact() {
-        long until = System.nanoTime() + context.connectTimeout().toNanos();
-        while (true) {
-            try {
-                leaseDuration = session()
-                        .ready()
-                        .toCompletableFuture()
-                        .get(until - System.nanoTime(), TimeUnit.NANOSECONDS)
-                        .lease();
-                return;
-            } catch (TimeoutException e) {
-                throw noContact(e);
-            } catch (ExecutionException e) {
-                if (!(EtcdFailure.of(e, "connect", endpoints()) instanceof BackendUnavailableException)) {
-                    throw EtcdFailure.of(e, "connect", endpoints());
-                }
-                LockSupport.parkNanos(CONNECT_RETRY.toNanos());
-                if (System.nanoTime() - until >= 0) {
-                    throw noContact(e);
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
-            }
-        }
-    }
-
-    private BackendUnavailableException noContact(Exception cause) {
-        return new BackendUnavailableException(
-                "no answer from " + endpoints() + " in "
-                        + context.connectTimeout().toMillis() + " ms",
-                cause);
+        Beginning beginning = Beginning.of(endpoints(), context.connectTimeout());
+        EtcdLiveness first = beginning.tryFor(() -> beginning.await(
+                session().ready().toCompletableFuture(), failure -> EtcdFailure.of(failure, "connect", endpoints())));
+        leaseDuration = first.lease();
     }
 
     /** The session for new tickets; does not wait until it is open. */

@@ -82,6 +82,11 @@ final class LockLine implements LineWatch.Listener {
         return Requests.head(range);
     }
 
+    /** Asks for a contender that came before that revision. */
+    Op ahead(long revision) {
+        return Requests.ahead(range, revision);
+    }
+
     /** Asks how many contenders there are. */
     Op count() {
         return Requests.count(range);

@@ -71,6 +71,17 @@ final class Requests {
                         .build());
     }
 
+    /** A contender that came before that revision; nothing if there is none. The server need not sort them for that. */
+    static Op ahead(ByteSequence prefix, long revision) {
+        return Op.get(
+                prefix,
+                beginningWith(prefix)
+                        .withMaxCreateRevision(revision - 1)
+                        .withLimit(1)
+                        .withKeysOnly(true)
+                        .build());
+    }
+
     private static GetOption.Builder beginningWith(ByteSequence prefix) {
         return GetOption.builder().withRange(OptionsUtil.prefixEndOf(prefix));
     }

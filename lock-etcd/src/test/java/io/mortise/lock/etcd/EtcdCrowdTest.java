@@ -31,10 +31,10 @@ class EtcdCrowdTest extends OneServerTest {
                 LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + line.port()))
                         .namespace(namespace.name()))) {
             client.named("y").acquire().close();
-            line.delay(Duration.ofMillis(20));
+            line.delay(Duration.ofMillis(60));
             List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
-                waiting.add(client.named("x").tryAcquireAsync(Duration.ofSeconds(1)));
+                waiting.add(client.named("x").tryAcquireAsync(Duration.ofSeconds(3)));
             }
             for (CompletableFuture<Optional<Lease>> one : waiting) {
                 assertThat(one.get(20, TimeUnit.SECONDS)).isEmpty();
@@ -74,6 +74,7 @@ class EtcdCrowdTest extends OneServerTest {
             Lease held = other.named("x").acquire();
             String key = namespace.line("x").get(0).key();
             wire.before("Txn", () -> {}, () -> namespace.bare().delete(key));
+            Await.until("the session is watched", SOON, () -> wire.counts().containsKey("Watch"));
             wire.reset();
             Lease lease = client.named("x").tryAcquire().orElseThrow();
             assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2));

@@ -86,7 +86,7 @@ class EtcdLeftoversTest extends OneServerTest {
     @Test
     @Tag("once")
     void S08_aFullStoreCostsNobodyTheirLease() throws Exception {
-        Duration lease = Duration.ofSeconds(2);
+        Duration lease = Duration.ofSeconds(3);
         try (EtcdTestServer small = EtcdTestServer.start(
                         EtcdServerOptions.defaults().withArguments("--quota-backend-bytes", "2097152"));
                 LockClient client =
@@ -124,7 +124,7 @@ class EtcdLeftoversTest extends OneServerTest {
     @Test
     void S02_aKeepaliveThatFindsNoLeaseIsLookedInto() throws Exception {
         EtcdOptions quick =
-                namespace.options().leaseDuration(Duration.ofSeconds(2)).interceptors(List.of(wire));
+                namespace.options().leaseDuration(Duration.ofSeconds(3)).interceptors(List.of(wire));
         try (LockClient client = EtcdLocks.connect(quick)) {
             Lease held = client.named("x").acquire();
             wire.reset();

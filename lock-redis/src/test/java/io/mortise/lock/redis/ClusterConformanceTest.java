@@ -57,7 +57,7 @@ class ClusterConformanceTest extends HealthyConformance {
 
         @Override
         public OptionalLong requests() {
-            return OptionalLong.of(RedisTests.requestsButRenewals(cluster));
+            return OptionalLong.of(RedisTests.scriptsButRenewals(cluster));
         }
 
         /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */

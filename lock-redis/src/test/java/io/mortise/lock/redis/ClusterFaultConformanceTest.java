@@ -124,7 +124,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
 
         @Override
         public OptionalLong requests() {
-            return OptionalLong.of(RedisTests.requestsButRenewals(cluster));
+            return OptionalLong.of(RedisTests.scriptsButRenewals(cluster));
         }
 
         @Override

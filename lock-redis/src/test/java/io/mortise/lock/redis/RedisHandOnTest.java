@@ -74,7 +74,7 @@ class RedisHandOnTest extends OneServerTest {
             held.release();
             Lease next = waiting.get(10, TimeUnit.SECONDS);
             assertNotBelievedTooLong(next);
-            assertThat(RedisTests.requestsButRenewals(redis))
+            assertThat(redis.scriptsButRenewals())
                     .as("handed over without asking")
                     .isEqualTo(1);
             line.delay(Duration.ZERO);

@@ -22,6 +22,7 @@ import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -113,12 +114,7 @@ class RedisSentinelTest {
             redis.awaitMasterOtherThan(old);
             Lease held = others.named("x").acquire();
             old.resume();
-            try {
-                // A replica by now, it may have heard of the holder already.
-                assertThat(stale.named("x").tryAcquire()).isEmpty();
-            } catch (BackendUnavailableException e) {
-                assertThat(e).hasMessageContaining("x");
-            }
+            assertThat(tried(stale)).as("a second grant").isEmpty();
             assertThat(held.isHeld()).isTrue();
         }
     }
@@ -138,6 +134,15 @@ class RedisSentinelTest {
         assertThatThrownBy(() -> Locks.connect("redis-sentinel://:secret@" + sentinels + "?master=mymaster", soon))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining(sentinels);
+    }
+
+    /** A replica by now, that server may have heard of the holder already, and say "busy". */
+    private static Optional<Lease> tried(LockClient client) throws InterruptedException {
+        try {
+            return client.named("x").tryAcquire();
+        } catch (BackendUnavailableException e) {
+            return Optional.empty();
+        }
     }
 
     private static void take(Lease lease, List<Long> tokens) {

@@ -7,7 +7,6 @@ import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -65,20 +64,14 @@ final class RedisTests {
         }
     }
 
-    /** Of all nodes; as {@link #requestsButRenewals(BareRedis)}. */
-    static long requestsButRenewals(RedisTestCluster cluster) {
+    /** Of all nodes; as {@link BareRedis#scriptsButRenewals}. */
+    static long scriptsButRenewals(RedisTestCluster cluster) {
         long sum = 0;
         for (RedisTestServer node : cluster.nodes()) {
             try (BareRedis redis = node.connect()) {
-                sum += requestsButRenewals(redis);
+                sum += redis.scriptsButRenewals();
             }
         }
         return sum;
-    }
-
-    /** Scripts that were run, without renewals, which alone read a part of the value; each of those is of one lock here. */
-    static long requestsButRenewals(BareRedis redis) {
-        Map<String, Long> calls = redis.commandCalls();
-        return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L) - calls.getOrDefault("getrange", 0L);
     }
 }

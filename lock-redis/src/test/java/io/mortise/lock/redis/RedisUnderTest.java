@@ -70,7 +70,7 @@ final class RedisUnderTest extends BackendOverLines<TcpProxy> {
             return OptionalLong.empty();
         }
         try (BareRedis redis = server.own().connect()) {
-            return OptionalLong.of(RedisTests.requestsButRenewals(redis));
+            return OptionalLong.of(redis.scriptsButRenewals());
         }
     }
 

@@ -62,6 +62,7 @@ class RedisWireTest extends OneServerTest {
         for (int i = 0; i < CLIENTS; i++) {
             locks.add(client().named("x"));
         }
+        long asked = System.nanoTime();
         List<CompletableFuture<?>> cycles = new ArrayList<>();
         for (DistributedLock lock : locks) {
             for (int j = 0; j < WAITERS; j++) {
@@ -73,7 +74,7 @@ class RedisWireTest extends OneServerTest {
         redis.resetCommandCalls();
         long start = System.nanoTime();
         Await.until("two seconds are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_000_000_000L);
-        assertThat(RedisTests.requestsButRenewals(redis))
+        assertThat(redis.scriptsButRenewals())
                 .as("requests while nothing happens")
                 .isZero();
         held.release();
@@ -81,7 +82,9 @@ class RedisWireTest extends OneServerTest {
             cycle.get(30, TimeUnit.SECONDS);
         }
         double handOffs = crowd;
-        assertThat(RedisTests.requestsButRenewals(redis) / handOffs)
+        // On a machine that takes longer, each may have looked for a holder that died, every 5 s.
+        long looks = crowd * ((System.nanoTime() - asked) / 5_000_000_000L);
+        assertThat((redis.scriptsButRenewals() - looks) / handOffs)
                 .as("requests per hand-off")
                 .isLessThanOrEqualTo(1.2);
         assertThat(redis.commandCalls().getOrDefault("publish", 0L) / handOffs)
@@ -126,12 +129,13 @@ class RedisWireTest extends OneServerTest {
         }
         redis.resetCommandCalls();
         long start = System.nanoTime();
-        Duration watched = lease.plusMillis(500);
-        Await.until("more than a lease is over", RedisTests.SOON, () -> System.nanoTime() - start > watched.toNanos());
+        Await.until(
+                "each was renewed three times",
+                RedisTests.SOON,
+                () -> redis.commandCalls().getOrDefault("getrange", 0L) >= 3_000);
         assertThat(held).allMatch(Lease::isHeld);
         Map<String, Long> calls = redis.commandCalls();
-        long periods = watched.dividedBy(lease.dividedBy(3)) + 1;
-        assertThat(calls.get("getrange")).as("renewals").isGreaterThanOrEqualTo(3_000);
+        long periods = Duration.ofNanos(System.nanoTime() - start).dividedBy(lease.dividedBy(3)) + 1;
         assertThat(calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L))
                 .as("requests")
                 .isLessThanOrEqualTo(10 * periods);

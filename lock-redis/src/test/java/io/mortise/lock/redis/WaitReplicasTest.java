@@ -40,8 +40,7 @@ class WaitReplicasTest {
                     RedisTests.SOON,
                     () -> "up".equals(redis.info("replication").get("master_link_status")));
         }
-        client = Locks.connect(
-                master.url() + "?waitReplicas=1&lease=3s", RedisTests.PATIENT.requestTimeout(Duration.ofSeconds(1)));
+        client = Locks.connect(master.url() + "?waitReplicas=1&lease=3s", RedisTests.PATIENT);
     }
 
     @AfterEach
@@ -90,7 +89,10 @@ class WaitReplicasTest {
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("0 of the 1 replicas");
         try (BareRedis here = master.connect()) {
-            assertThat(here.call("EXISTS", "lock:x")).isEqualTo(0L);
+            Await.until(
+                    "its grant is taken back",
+                    RedisTests.SOON,
+                    () -> Long.valueOf(0).equals(here.call("EXISTS", "lock:x")));
         }
         CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
         replica.resume();

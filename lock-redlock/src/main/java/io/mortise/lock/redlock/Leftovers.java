@@ -7,8 +7,10 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -20,6 +22,7 @@ final class Leftovers {
     static final int MOST = 256;
 
     private final AtomicInteger owed = new AtomicInteger();
+    private final Set<String> attempts = ConcurrentHashMap.newKeySet();
 
     /** For how many attempts it was asked, and has not answered yet that nothing is left. */
     int size() {
@@ -31,6 +34,11 @@ final class Leftovers {
         return owed.get() >= MOST;
     }
 
+    /** Whether that attempt is one of those. */
+    boolean includes(String attemptId) {
+        return attempts.contains(attemptId);
+    }
+
     /** In the background; while that goes on for a part it is not begun a second time. */
     void settle(Part part, LockRequest request, BackendContext context) {
         if (!part.beginSettling()) {
@@ -39,7 +47,7 @@ final class Leftovers {
         // What was sent last is executed within two timeouts, as the clocks go, or not at all; its lease begins then.
         Duration within = request.leaseDuration()
                 .plus(part.master().node().requestTimeout().multipliedBy(2));
-        Debt debt = new Debt(part);
+        Debt debt = new Debt(part, request.attemptId());
         LockClock.Timer expiry = context.clock().schedule(within, debt::ended);
         context.settle(
                 "what lock \"" + request.name().escaped() + "\" may have at "
@@ -74,6 +82,7 @@ final class Leftovers {
     /** What one part may have. It counts once a try has failed: a master that answers owes nothing for long. */
     private final class Debt {
         private final Part part;
+        private final String attemptId;
 
         @GuardedBy("this")
         private boolean counted;
@@ -81,8 +90,10 @@ final class Leftovers {
         @GuardedBy("this")
         private boolean over;
 
-        Debt(Part part) {
+        Debt(Part part, String attemptId) {
             this.part = part;
+            this.attemptId = attemptId;
+            attempts.add(attemptId);
         }
 
         synchronized void stands() {
@@ -95,6 +106,7 @@ final class Leftovers {
         synchronized void ended() {
             if (!over) {
                 over = true;
+                attempts.remove(attemptId);
                 part.endSettling();
                 if (counted) {
                     owed.decrementAndGet();

@@ -8,12 +8,14 @@ import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** One master as seen from here: its connection, and whether its vote counts on it. Thread-safe. */
 final class Master {
     private final int index;
     private final Reopening opening;
+    private final CompletableFuture<Void> tried = new CompletableFuture<>();
     private final Pace pace;
     private final Leftovers leftovers = new Leftovers();
     private volatile @Nullable Greeted greeted;
@@ -48,6 +50,7 @@ final class Master {
         this.index = index;
         this.opening = opening;
         this.pace = new Pace(clock);
+        opening.node().whenOpen(failure -> tried.complete(null));
     }
 
     int index() {
@@ -64,6 +67,11 @@ final class Master {
 
     String endpoint() {
         return opening.node().endpoints();
+    }
+
+    /** Completes once it is connected for the first time, or that has failed: within the request timeout. */
+    CompletableFuture<Void> tried() {
+        return tried;
     }
 
     /** Whether it answers in time. */

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** All masters, and whether a majority of them votes. Thread-safe. */
 final class Masters {
@@ -35,9 +36,12 @@ final class Masters {
         return all;
     }
 
-    /** Those that can be asked, whether they vote or not. */
-    List<Master> connected() {
-        return all.stream().filter(master -> master.node().isConnected()).toList();
+    /** Those that can be asked, whether they vote or not, once each has been tried: a client is open with a majority. */
+    CompletionStage<List<Master>> reachable() {
+        return CompletableFuture.allOf(all.stream().map(Master::tried).toArray(CompletableFuture[]::new))
+                .thenApply(ok -> all.stream()
+                        .filter(master -> master.node().isConnected())
+                        .toList());
     }
 
     List<Master> othersThan(Master master) {

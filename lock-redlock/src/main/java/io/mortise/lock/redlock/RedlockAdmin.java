@@ -24,7 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 
-/** The operator's view: what a majority of the masters says. Keys on fewer hold nothing. */
+/** The operator's view. A holder is who has the key at a majority, or may have it with the masters that do not answer. */
 final class RedlockAdmin implements LockAdmin {
     private static final Script STATUS = Script.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
 
@@ -45,8 +45,12 @@ final class RedlockAdmin implements LockAdmin {
 
     /** The answers of all that answer, in the masters' order; failed if those are no majority. */
     private <T> CompletionStage<List<T>> askAll(String what, Question<T> question) {
+        return backend.masters().reachable().thenCompose(masters -> ask(masters, what, question));
+    }
+
+    private <T> CompletionStage<List<T>> ask(List<Master> masters, String what, Question<T> question) {
         List<CompletableFuture<Optional<T>>> asked = new ArrayList<>();
-        for (Master master : backend.masters().connected()) {
+        for (Master master : masters) {
             asked.add(question.to(master)
                     .<Optional<T>>handle((answer, failure) -> Optional.ofNullable(answer))
                     .toCompletableFuture());
@@ -63,13 +67,18 @@ final class RedlockAdmin implements LockAdmin {
     }
 
     /** As a plain command: an operator has more time than a vote. */
+    private static CompletionStage<List<Object>> eval(
+            Master master, String what, Script script, String[] keys, String... arguments) {
+        return master.node()
+                .ask(what, commands -> commands.eval(script.text(), ScriptOutputType.MULTI, keys, arguments));
+    }
+
     private CompletionStage<List<Said>> ask(String name) {
         String[] keys = backend.keys().of(new LockName(name)).all();
         String what = "status of lock \"" + name + "\"";
         return askAll(
                 what,
-                master -> master.node()
-                        .<List<Object>>ask(what, commands -> commands.eval(STATUS.text(), ScriptOutputType.MULTI, keys))
+                master -> eval(master, what, STATUS, keys)
                         .thenApply(
                                 status -> new Said(master, StoredGrant.holder(status), StoredGrant.waiters(status))));
     }
@@ -91,7 +100,7 @@ final class RedlockAdmin implements LockAdmin {
                 .forEach(holder -> byGrant.computeIfAbsent(grantOf(holder.raw()), grant -> new ArrayList<>())
                         .add(holder));
         List<LockHolder> holders = byGrant.values().stream()
-                .filter(votes -> votes.size() >= quorum.majority())
+                .filter(votes -> mayBeMajority(votes.size(), said.size()))
                 .map(this::withToken)
                 .toList();
         return new LockStatus(name, holders, List.copyOf(waiters.values()));
@@ -129,7 +138,11 @@ final class RedlockAdmin implements LockAdmin {
     /** A name is shown by the first master that has its key. */
     @Override
     public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
-        List<LockListing.Source> sources = backend.masters().connected().stream()
+        return backend.masters().reachable().thenCompose(masters -> page(masters, prefix, limit, cursor));
+    }
+
+    private CompletionStage<Page> page(List<Master> masters, String prefix, int limit, Optional<String> cursor) {
+        List<LockListing.Source> sources = masters.stream()
                 .map(master -> new LockListing.Source(Integer.toHexString(master.index()), master.node()))
                 .toList();
         LockListing listing = new LockListing(
@@ -155,10 +168,18 @@ final class RedlockAdmin implements LockAdmin {
         String what = "forced release of lock \"" + name + "\"";
         return askAll(
                         what,
-                        master -> master.node()
-                                .ask(what, RedlockScript.FORCE_RELEASE.script(), keys, grant, ours)
+                        master -> eval(master, what, RedlockScript.FORCE_RELEASE.script(), keys, grant, ours)
                                 .thenApply(answer -> answer.get(0).equals(1L)))
-                .thenApply(answers -> answers.contains(true));
+                .thenApply(this::wasHeld);
+    }
+
+    private boolean wasHeld(List<Boolean> removed) {
+        return mayBeMajority(removed.stream().filter(was -> was).count(), removed.size());
+    }
+
+    /** A key that so few have is what a release has yet to reach, or a vote for nobody, unless those that said nothing have it. */
+    private boolean mayBeMajority(long votes, int answers) {
+        return votes > 0 && votes + quorum.nodes() - answers >= quorum.majority();
     }
 
     @Override
@@ -176,7 +197,9 @@ final class RedlockAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<Map<String, Instant>> clocks() {
-        return NodeClocks.of(backend.masters().connected().stream()
-                .collect(Collectors.toMap(Master::endpoint, Master::node, (one, same) -> one)));
+        return backend.masters()
+                .reachable()
+                .thenCompose(masters -> NodeClocks.of(masters.stream()
+                        .collect(Collectors.toMap(Master::endpoint, Master::node, (one, same) -> one))));
     }
 }

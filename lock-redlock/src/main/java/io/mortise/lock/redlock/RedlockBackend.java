@@ -5,7 +5,6 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockConfigurationException;
@@ -16,6 +15,7 @@ import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Beginning;
 import io.mortise.lock.spi.Ending;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
@@ -30,9 +30,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -91,21 +88,21 @@ final class RedlockBackend implements LockBackend {
         }
         masters.are(all);
         all.forEach(master -> master.opening().start());
-        try {
-            masters.ready().get(context.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            throw new BackendUnavailableException("no quorum at " + endpoints() + " in "
-                    + context.connectTimeout().toMillis() + " ms: "
-                    + all.stream()
-                            .map(master ->
-                                    master.endpoint() + ": " + (master.voting() == null ? master.why() : "votes"))
-                            .collect(Collectors.joining("; ")));
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof LockException known ? known : new LockConfigurationException("", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
-        }
+        Beginning.of(endpoints(), context.connectTimeout())
+                .orSay(this::noQuorum)
+                .await(
+                        masters.ready(),
+                        failure -> failure.getCause() instanceof LockException known
+                                ? known
+                                : new LockConfigurationException("", failure));
+    }
+
+    private String noQuorum() {
+        return "no quorum at " + endpoints() + " in "
+                + context.connectTimeout().toMillis() + " ms: "
+                + masters.all().stream()
+                        .map(master -> master.endpoint() + ": " + (master.voting() == null ? master.why() : "votes"))
+                        .collect(Collectors.joining("; "));
     }
 
     private Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect(int index) {

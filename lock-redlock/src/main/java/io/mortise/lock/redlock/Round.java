@@ -111,7 +111,7 @@ final class Round {
                     part.untouch();
                     landed(
                             part,
-                            new Vote.Conflicted((String) values.get(2), (Long) values.get(1), (Long) values.get(3)),
+                            conflict(part, (String) values.get(2), (Long) values.get(1), (Long) values.get(3)),
                             again);
                 }
                 case "late" -> {
@@ -134,6 +134,16 @@ final class Round {
                 }
             }
         }
+    }
+
+    /** Behind what an earlier attempt of ours left nobody has the lock: that is no answer, and not "busy" (S15). */
+    private static Vote conflict(Part part, String holder, long leftMillis, long before) {
+        return part.master().leftovers().includes(holder)
+                ? new Vote.Failed(
+                        new BackendUnavailableException(
+                                "it has not yet taken away what an earlier attempt of this client left there"),
+                        false)
+                : new Vote.Conflicted(holder, leftMillis, before);
     }
 
     private static void heard(Part part, Master.Greeted voting, long sentNanos, long serverMicros) {
@@ -178,8 +188,8 @@ final class Round {
 
     /** What was granted, or may be, stands in nobody's way. One that does not wait is withdrawn by its ticket. */
     private void giveBack(Part part) {
-        boolean conflicted = ballot.votes().get(part.master().index()) instanceof Vote.Conflicted;
-        if (conflicted || !part.isTouched() || !ticket.mayWait() || ticket.isEnded()) {
+        boolean notOurs = ballot.votes().get(part.master().index()).isNotOurs();
+        if (notOurs || !part.isTouched() || !ticket.mayWait() || ticket.isEnded()) {
             return;
         }
         part.master().node().run(YIELD, ticket.keys().all(), ticket.yielding(part), new Reply() {

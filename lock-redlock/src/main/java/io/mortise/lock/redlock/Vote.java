@@ -22,6 +22,19 @@ sealed interface Vote {
      */
     record Conflicted(String holder, long leftMillis, long before) implements Vote {}
 
-    /** No answer, or none that counts. */
-    record Failed(Throwable cause) implements Vote {}
+    /**
+     * No answer, or none that counts.
+     *
+     * @param mayBeOurs whether it may have voted for us all the same
+     */
+    record Failed(Throwable cause, boolean mayBeOurs) implements Vote {
+        Failed(Throwable cause) {
+            this(cause, true);
+        }
+    }
+
+    /** Whether that master certainly did not vote for us. */
+    default boolean isNotOurs() {
+        return this instanceof Conflicted || (this instanceof Failed failed && !failed.mayBeOurs);
+    }
 }

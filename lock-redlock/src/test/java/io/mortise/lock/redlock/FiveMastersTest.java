@@ -8,6 +8,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,13 +28,13 @@ abstract class FiveMastersTest {
     private static final Duration NODE_TIMEOUT = LEASE.dividedBy(4);
 
     static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
-    static TestMasters masters;
+    static RedisTestMasters masters;
 
     private final List<LockClient> clients = new ArrayList<>();
 
     @BeforeAll
     static void startMasters() {
-        masters = TestMasters.start(5);
+        masters = RedisTestMasters.start(5);
     }
 
     @AfterAll

@@ -10,6 +10,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +32,7 @@ class NodeRedlockTest {
     /** Masters that have just been started vote after so long. */
     private static final String LEASE = "?lease=5s";
 
-    private static TestMasters masters;
+    private static RedisTestMasters masters;
     private static LockClient three;
     private static LockClient one;
 
@@ -39,7 +40,7 @@ class NodeRedlockTest {
     @Timeout(180) // the packages are fetched once
     static void start() throws Exception {
         NodeRedlock.install();
-        masters = TestMasters.start(3);
+        masters = RedisTestMasters.start(3);
         three = Locks.connect(masters.url() + LEASE, PATIENT);
         FiveMastersTest.awaitAllVote(three);
         one = Locks.connect(masters.get(0).url() + LEASE, PATIENT);
@@ -103,7 +104,7 @@ class NodeRedlockTest {
     void S11_whatItLeavesIsOursSoonAfterItsTime(int version, int count) throws Exception {
         DistributedLock lock = ours(count, "z");
         try (NodeRedlock node = theirs(version, count)) {
-            assertThat(node.lock("lock:z", 800)).isTrue();
+            assertThat(node.lock("lock:z", 3_000)).isTrue();
         }
         lock.tryAcquire(Duration.ofSeconds(10)).orElseThrow().close();
     }

@@ -9,6 +9,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +27,7 @@ class RedlockDiagnosisTest {
 
     @Test
     void mastersWithReplicasAreNamedAndTheClocksOfAllAreTold() throws Exception {
-        try (TestMasters masters = TestMasters.start(3);
+        try (RedisTestMasters masters = RedisTestMasters.start(3);
                 LockClient client = Locks.connect(
                         masters.url() + "?lease=1s", ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40)))) {
             FiveMastersTest.awaitAllVote(client);

@@ -92,7 +92,7 @@ class RedlockWireTest extends FiveMastersTest {
                 Await.until("all have voted", SOON, () -> redis.keys("*").size() == 2));
         DistributedLock other = client().named("x");
         assertThat(other.tryAcquire()).isEmpty();
-        assertThat(other.tryAcquire(Duration.ofMillis(200))).isEmpty();
+        assertThat(other.tryAcquire(Duration.ofSeconds(1))).isEmpty();
         masters.each(redis -> Await.until(
                 "its places are gone",
                 SOON,
@@ -123,6 +123,7 @@ class RedlockWireTest extends FiveMastersTest {
         for (int i = 0; i < CLIENTS; i++) {
             locks.add(client().named("x"));
         }
+        long asked = System.nanoTime();
         List<CompletableFuture<?>> cycles = new ArrayList<>();
         for (DistributedLock lock : locks) {
             for (int j = 0; j < WAITERS; j++) {
@@ -138,7 +139,7 @@ class RedlockWireTest extends FiveMastersTest {
         AtomicLong requestsSoFar = new AtomicLong();
         AtomicLong since = new AtomicLong(System.nanoTime());
         Await.until("nobody asks for two seconds", SOON, () -> {
-            long now = masters.sum(TestMasters::requestsButRenewals);
+            long now = masters.sum(BareRedis::scriptsButRenewals);
             if (requestsSoFar.getAndSet(now) != now) {
                 since.set(System.nanoTime()); // the last give back what they have just been granted
             }
@@ -152,7 +153,9 @@ class RedlockWireTest extends FiveMastersTest {
         }
         awaitNothingLeft();
         double handOffs = crowd;
-        double requests = masters.sum(TestMasters::requestsButRenewals) / handOffs;
+        // On a machine that takes longer, each may have looked for a holder that died, every 5 s, at all masters.
+        long looks = (long) crowd * masters.all().size() * ((System.nanoTime() - asked) / 5_000_000_000L);
+        double requests = (masters.sum(BareRedis::scriptsButRenewals) - looks) / handOffs;
         double messages = masters.most(redis -> calls(redis, "publish")) / handOffs;
         log.info("event=crowd requests_per_hand_off={} messages_per_master={}", requests, messages);
         assertThat(requests).as("requests per hand-off at all masters").isLessThanOrEqualTo(12);
@@ -174,12 +177,11 @@ class RedlockWireTest extends FiveMastersTest {
                 Await.until("all have voted", SOON, () -> Long.valueOf(1_001).equals(redis.call("DBSIZE"))));
         reset();
         long start = System.nanoTime();
-        Duration watched = LEASE.plusMillis(500);
-        Await.until("more than a lease is over", SOON, () -> System.nanoTime() - start > watched.toNanos());
+        masters.each(
+                redis -> Await.until("each was renewed three times", SOON, () -> calls(redis, "getrange") >= 3_000));
         assertThat(held).allMatch(Lease::isHeld);
-        long periods = watched.dividedBy(LEASE.dividedBy(3)) + 1;
         masters.each(redis -> {
-            assertThat(calls(redis, "getrange")).as("renewals").isGreaterThanOrEqualTo(3_000);
+            long periods = Duration.ofNanos(System.nanoTime() - start).dividedBy(LEASE.dividedBy(3)) + 1;
             assertThat(calls(redis, "evalsha") + calls(redis, "eval"))
                     .as("requests")
                     .isLessThanOrEqualTo(10 * periods);

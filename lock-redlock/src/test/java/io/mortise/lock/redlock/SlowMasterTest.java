@@ -2,7 +2,9 @@
 package io.mortise.lock.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
@@ -126,7 +128,38 @@ class SlowMasterTest extends ThreeLinesTest {
     }
 
     private Part part(LockRequest request) {
-        return new Part(master(2), context(), request, KEYS.of(request.name()));
+        return part(2, request);
+    }
+
+    private Part part(int master, LockRequest request) {
+        return new Part(master(master), context(), request, KEYS.of(request.name()));
+    }
+
+    /** As after a break in which votes were cast and the answers were lost. */
+    @Test
+    void S15_aVoteThatAnEarlierAttemptOfOnesOwnLeftIsNotSomebodyElses() throws Exception {
+        LockRequest over = over(1);
+        String name = over.name().value();
+        try {
+            for (int master = 0; master < 2; master++) {
+                bare(master, "ACL", "SETUSER", "default", "-del");
+                try (BareRedis redis = bare(master)) {
+                    voteFor(over, redis);
+                }
+                master(master).leftovers().settle(part(master, over), over, context());
+                line(master).delay(Duration.ofMillis(50)); // the third is asked before these two have answered
+            }
+            assertThatThrownBy(() -> client().named(name).tryAcquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContainingAll(
+                            "no quorum: 1 of 3 masters answered", "what an earlier attempt of this client left there");
+        } finally {
+            for (int master = 0; master < 2; master++) {
+                line(master).delay(Duration.ZERO);
+                bare(master, "ACL", "SETUSER", "default", "+del");
+            }
+        }
+        assertThat(client().named(name).tryAcquire(SOON)).hasValueSatisfying(Lease::close);
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
@@ -26,11 +27,11 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class ThreeLinesTest {
     static final Duration SOON = Duration.ofSeconds(20);
     static final Duration LEASE = Duration.ofSeconds(6);
-    static final Duration NODE_TIMEOUT = Duration.ofMillis(500);
+    static final Duration NODE_TIMEOUT = Duration.ofSeconds(1); // a stall of the machine is not to be longer
     static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
     static final RedlockKeys.OfLock X = KEYS.of(new LockName("x"));
 
-    private static TestMasters masters;
+    private static RedisTestMasters masters;
     private final List<TcpProxy> lines = new ArrayList<>();
     private final AtomicReference<RedlockBackend> backend = new AtomicReference<>();
     private final AtomicReference<BackendContext> context = new AtomicReference<>();
@@ -38,7 +39,7 @@ abstract class ThreeLinesTest {
 
     @BeforeAll
     static void startMasters() {
-        masters = TestMasters.start(3);
+        masters = RedisTestMasters.start(3);
     }
 
     @AfterAll
@@ -49,15 +50,10 @@ abstract class ThreeLinesTest {
     @BeforeEach
     final void connect() {
         masters.ports().forEach(port -> lines.add(TcpProxy.to("127.0.0.1", port)));
-        RedlockOptions options = RedlockOptions.connectTo(lines.stream()
-                        .map(line -> RedisURI.create("127.0.0.1", line.port()))
-                        .toList())
-                .leaseDuration(LEASE)
-                .nodeTimeout(NODE_TIMEOUT);
         client = LockClients.over(
                 lent -> {
                     context.set(lent);
-                    backend.set(RedlockBackend.open(options, lent));
+                    backend.set(RedlockBackend.open(options(), lent));
                     return backend();
                 },
                 FiveMastersTest.PATIENT);
@@ -75,6 +71,15 @@ abstract class ThreeLinesTest {
         masters.each(redis ->
                 Await.until("nothing is left", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));
         lines.forEach(TcpProxy::close);
+    }
+
+    /** Over the same lines. */
+    final RedlockOptions options() {
+        return RedlockOptions.connectTo(lines.stream()
+                        .map(line -> RedisURI.create("127.0.0.1", line.port()))
+                        .toList())
+                .leaseDuration(LEASE)
+                .nodeTimeout(NODE_TIMEOUT);
     }
 
     final LockClient client() {

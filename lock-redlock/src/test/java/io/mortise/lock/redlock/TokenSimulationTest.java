@@ -8,11 +8,13 @@ import io.mortise.lock.redlock.TokenSimulation.Grant;
 import io.mortise.lock.redlock.TokenSimulation.Rules;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Seeds are counted up, so a run that fails can be repeated by its number. */
+@Tag("once")
 class TokenSimulationTest {
     private static final int TRIALS = 5_000;
     private static final Faults ALL = new Faults(true, true);

@@ -99,7 +99,7 @@ interface ExclusionContract extends Contract {
         for (int i = 0; i < 10_000; i++) {
             lease.isHeld();
         }
-        assertThat(Timing.since(start)).as("10,000 calls of isHeld").isLessThan(Bench.PROMPT);
+        assertThat(Timing.since(start)).as("10,000 calls of isHeld").isLessThan(Duration.ofSeconds(1));
         lease.ensureHeld();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(lease.isHeld()).isFalse();
@@ -161,7 +161,7 @@ interface ExclusionContract extends Contract {
         DistributedLock lock = bench().client().named("x");
         Lease first = face.acquire(lock);
         assertThat(face.tryAcquire(lock, Duration.ZERO)).isEmpty();
-        assertThat(face.tryAcquire(lock, Duration.ofMillis(500))).isEmpty();
+        Bench.waitInVain(face, lock, Duration.ofMillis(500));
         assertThat(face.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease second = face.acquire(lock);
         assertThat(second.ownerId()).as("the owner id of the next grant").isNotEqualTo(first.ownerId());

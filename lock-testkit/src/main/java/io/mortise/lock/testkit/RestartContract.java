@@ -55,9 +55,9 @@ interface RestartContract extends Contract {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(held.fencingToken());
             assertThat(after.fencingToken()).as("S03").isGreaterThan(elsewhere.fencingToken());
         }
-        assertThat(face.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(one, "x");
+        assertThat(face.release(after)).isNotEqualTo(ReleaseOutcome.LOST); // unknown where it is slow, as after a start
+        assertThat(face.release(next)).isNotEqualTo(ReleaseOutcome.LOST);
+        bench().assertFree(bench().client(), "x");
     }
 
     private static void assertEndsAtItsBound(Face face, LockClient client, Duration maxWait) {

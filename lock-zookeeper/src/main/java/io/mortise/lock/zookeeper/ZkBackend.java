@@ -2,10 +2,10 @@
 package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.BackendRefusedException;
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Beginning;
 import io.mortise.lock.spi.CurrentSession;
 import io.mortise.lock.spi.Ending;
 import io.mortise.lock.spi.LateArming;
@@ -20,9 +20,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
@@ -78,20 +75,10 @@ final class ZkBackend implements LockBackend {
 
     private void firstContact() {
         ZkSession first = session();
-        Duration limit = context.connectTimeout();
         CompletableFuture<?> contact =
                 first.ready().thenCompose(liveness -> check(first)).toCompletableFuture();
-        try {
-            contact.get(limit.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            throw new BackendUnavailableException(
-                    "no answer from " + endpoints() + " in " + limit.toMillis() + " ms", e);
-        } catch (ExecutionException e) {
-            throw ZkFailure.of(e, "connect", endpoints());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints(), e);
-        }
+        Beginning.of(endpoints(), context.connectTimeout())
+                .await(contact, failure -> ZkFailure.of(failure, "connect", endpoints()));
     }
 
     /** What can be known before the first lock: the chroot exists, and we may read under the base path. */

@@ -164,7 +164,7 @@ final class StepProxy implements AutoCloseable {
                 DataOutputStream out = new DataOutputStream(server.getOutputStream());
                 while (true) {
                     byte[] frame = read(in);
-                    if (!first) {
+                    if (!first && fatalReply == Long.MIN_VALUE) { // what is sent behind that is for nothing
                         ByteBuffer header = ByteBuffer.wrap(frame);
                         int xid = header.getInt();
                         Optional<Fault> fault = next(header.getInt());

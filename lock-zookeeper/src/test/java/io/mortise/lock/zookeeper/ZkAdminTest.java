@@ -199,7 +199,7 @@ class ZkAdminTest {
         assertThat(lease.isHeld()).isTrue();
 
         assertThat(get(admin().forceRelease("n", seen))).isTrue();
-        LossReason reason = lease.lost().toCompletableFuture().get(1, TimeUnit.SECONDS);
+        LossReason reason = lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
         assertThat(reason.kind()).isEqualTo(LossReason.Kind.REMOVED);
         try (Lease next = waiter.get(10, TimeUnit.SECONDS)) {
             assertThat(get(admin().forceRelease("n", seen))).isFalse();

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
@@ -27,9 +28,17 @@ import org.apache.zookeeper.data.ACL;
 final class ZkTests {
     static final Duration SOON = Duration.ofSeconds(10);
 
+    /** Below the fallback timer's five seconds, which would hide a lost wake-up; a slow disk may take two. */
+    static final Duration WOKEN = Duration.ofSeconds(4);
+
     static final List<ACL> READ_ONLY = ZooDefs.Ids.READ_ACL_UNSAFE;
 
     private ZkTests() {}
+
+    /** What a waiter gets that was woken. */
+    static <T> T woken(CompletableFuture<T> waiter) throws Exception {
+        return waiter.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS);
+    }
 
     static LockClient client(String connectString, Duration sessionTimeout) {
         return ZooKeeperLocks.connect(options(connectString, sessionTimeout), ClientOptions.defaults());

@@ -59,6 +59,7 @@ class ZooKeeperAmbiguityTest {
     void start() throws Exception {
         server = ZooKeeperTestServer.start();
         operator = ZkTests.connect(server.connectString());
+        ZkTests.make(operator, "/locks"); // by whom it is made is a race, and each request of that is a step
         other = ZkTests.client(server.connectString(), SESSION);
     }
 
@@ -80,7 +81,7 @@ class ZooKeeperAmbiguityTest {
                 Set.of("createContainer", "create2", "getChildren", "delete", "sync"), (client, proxy, lock, plan) -> {
                     plan.run();
                     Lease lease = client.named(lock).acquire();
-                    checkGrant(lease);
+                    // at once: the watch of a longer hold would be a step before the release
                     assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
                 });
     }
@@ -109,7 +110,7 @@ class ZooKeeperAmbiguityTest {
             Lease holder = other.named(lock).acquire();
             plan.run();
             CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
-            ZkTests.awaitNodes(operator, lock, 2);
+            awaitWatch(proxy);
             holder.close();
             Lease lease = waiter.get(10, TimeUnit.SECONDS);
             checkGrant(lease);
@@ -126,7 +127,7 @@ class ZooKeeperAmbiguityTest {
             ZkTests.awaitNodes(operator, lock, 2);
             plan.run();
             CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
-            ZkTests.awaitNodes(operator, lock, 3);
+            awaitWatch(proxy);
             between.cancel(true);
             ZkTests.awaitNodes(operator, lock, 2);
             holder.close();
@@ -146,54 +147,90 @@ class ZooKeeperAmbiguityTest {
             } catch (BackendUnavailableException e) {
                 assertThat(e).hasMessageContaining(proxy.connectString()); // told, not taken for busy
             }
-            ZkTests.awaitNodes(operator, lock, 1);
-            checkGrant(holder);
-            holder.close();
+            assertAlone(holder);
         });
     }
 
     @Test
     void S08_S10_cancelledWaiter() throws Exception {
-        AtomicInteger moments = new AtomicInteger();
         everyStep(Set.of("create2", "getChildren", "getData", "delete"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
             CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
-            if (moments.getAndIncrement() % 2 == 0) {
-                ZkTests.awaitNodes(operator, lock, 2);
-            }
-            waiter.cancel(true);
-            ZkTests.awaitNodes(operator, lock, 1);
-            checkGrant(holder);
-            holder.close();
+            awaitWatch(proxy);
+            cancel(waiter, holder);
         });
+    }
+
+    /** How far it comes before that is a race. */
+    @Test
+    void S08_S10_waiterCancelledAtOnce() throws Exception {
+        everyStep(Set.of(), (client, proxy, lock, plan) -> {
+            Lease holder = other.named(lock).acquire();
+            plan.run();
+            cancel(client.named(lock).acquireAsync(), holder);
+        });
+    }
+
+    private void cancel(CompletableFuture<Lease> waiter, Lease holder) throws Exception {
+        waiter.cancel(true);
+        assertAlone(holder);
     }
 
     @Test
     void S08_S10_interruptedWaiter() throws Exception {
-        AtomicInteger moments = new AtomicInteger();
-        // How far it comes before the interrupt is a race; the tests above break what comes later, each time.
-        everyStep(Set.of("create2", "getChildren"), (client, proxy, lock, plan) -> {
+        everyStep(Set.of("create2", "getChildren", "getData", "delete"), (client, proxy, lock, plan) -> {
             Lease holder = other.named(lock).acquire();
             plan.run();
-            CompletableFuture<Object> outcome = new CompletableFuture<>();
-            Thread waiter = new Thread(() -> {
+            Blocked waiter = new Blocked(client.named(lock));
+            awaitWatch(proxy);
+            interrupt(waiter, holder);
+        });
+    }
+
+    @Test
+    void S08_S10_waiterInterruptedAtOnce() throws Exception {
+        everyStep(Set.of(), (client, proxy, lock, plan) -> {
+            Lease holder = other.named(lock).acquire();
+            plan.run();
+            interrupt(new Blocked(client.named(lock)), holder);
+        });
+    }
+
+    /** Nobody else is left in its line, soon, and it holds as before. Ends it. */
+    private void assertAlone(Lease holder) throws Exception {
+        ZkTests.awaitNodes(operator, holder.lockName(), 1);
+        checkGrant(holder);
+        holder.close();
+    }
+
+    /** The request that watches who is ahead has been sent, and broken where that is the step. */
+    private static void awaitWatch(StepProxy proxy) {
+        Await.until(
+                "it watches who is ahead", ZkTests.SOON, () -> proxy.toString().contains("getData"));
+    }
+
+    /** A thread in a call for a lock, until it is interrupted. */
+    private static final class Blocked {
+        private final CompletableFuture<Object> outcome = new CompletableFuture<>();
+        private final Thread thread;
+
+        Blocked(DistributedLock lock) {
+            thread = new Thread(() -> {
                 try {
-                    outcome.complete(client.named(lock).acquire());
-                } catch (InterruptedException e) {
+                    outcome.complete(lock.acquire());
+                } catch (Exception e) {
                     outcome.complete(e);
                 }
             });
-            waiter.start();
-            if (moments.getAndIncrement() % 2 == 0) {
-                ZkTests.awaitNodes(operator, lock, 2);
-            }
-            waiter.interrupt();
-            assertThat(outcome.get(1, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
-            ZkTests.awaitNodes(operator, lock, 1);
-            checkGrant(holder);
-            holder.close();
-        });
+            thread.start();
+        }
+    }
+
+    private void interrupt(Blocked waiter, Lease holder) throws Exception {
+        waiter.thread.interrupt();
+        assertThat(ZkTests.woken(waiter.outcome)).isInstanceOf(InterruptedException.class);
+        assertAlone(holder);
     }
 
     @Test
@@ -256,7 +293,7 @@ class ZooKeeperAmbiguityTest {
                 broken.addAll(proxy.broken());
                 long start = System.nanoTime();
                 Lease next = other.named(lock).acquire();
-                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(ZkTests.WOKEN);
                 checkGrant(next);
                 next.close();
                 // Whatever the client still had to send goes before this.

@@ -25,9 +25,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag("once")
 @Timeout(60)
 class ZooKeeperDeepQueueTest extends TwoClientsTest {
-    /** Below the fallback timer's five seconds, which would hide a lost wake-up; a slow disk may take two. */
-    private static final Duration WOKEN = Duration.ofSeconds(4);
-
     /** Who stands in line: three ahead of the waiter, and the waiter itself. */
     private static final int HOLDER = 0;
 
@@ -61,7 +58,12 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
     void S11_withTwoAheadNobodyListsAgain() throws Exception {
         Queue queue = queue("two");
         operator.delete(queue.line.get(HOLDER), -1);
+        Map<String, Long> listed = server.requests();
         operator.delete(queue.line.get(TWO_AHEAD), -1);
+        Await.until(
+                "the waiter has listed",
+                ZkTests.SOON,
+                () -> ZkTests.sent(server, listed).containsKey("getChildren"));
         CompletableFuture<Lease> next = other.named("two").acquireAsync();
         // Of each session the own one and those ahead: the waiter's one, and its own and that one for the next.
         Await.until("all watches stand", ZkTests.SOON, () -> server.watchCount() == 5);
@@ -86,7 +88,7 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
                     () -> ZkTests.sent(server, before).containsKey("getData"));
             assertThat(queue.waiter).isNotDone();
             operator.delete(queue.line.get(HOLDER), -1);
-            queue.waiter.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS).close();
+            ZkTests.woken(queue.waiter).close();
         }
     }
 
@@ -191,7 +193,7 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
         for (int at = HOLDER; at < OWN; at++) {
             operator.delete(queue.line.get(at), -1);
         }
-        behind.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS).close();
+        ZkTests.woken(behind).close();
     }
 
     /** Three nodes of the operator's, and behind them a waiter whose watches stand. */
@@ -214,7 +216,7 @@ class ZooKeeperDeepQueueTest extends TwoClientsTest {
         while (true) {
             boolean first = left.isEmpty() || left.equals(List.of(OWN));
             if (first) {
-                Lease lease = queue.waiter.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS);
+                Lease lease = ZkTests.woken(queue.waiter);
                 assertThat(ZkTests.line(operator, queue.lock))
                         .containsExactly(ZkTests.guard(lease).node());
                 lease.close();

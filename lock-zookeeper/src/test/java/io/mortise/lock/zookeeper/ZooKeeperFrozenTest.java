@@ -66,7 +66,7 @@ class ZooKeeperFrozenTest {
 
     @Test
     void S02_S03_frozenHolderDoesNotHoldWhenItWakes() throws Exception {
-        Duration timeout = Duration.ofSeconds(2);
+        Duration timeout = Duration.ofSeconds(5);
         List<String> args = List.of(server.connectString(), Long.toString(timeout.toMillis()), "frozen");
         try (LockClient client = client(SESSION);
                 ChildJvm holder = ChildJvm.start(Holder.class, Map.of(), args)) {
@@ -175,7 +175,7 @@ class ZooKeeperFrozenTest {
                     TimeUnit.MILLISECONDS.sleep(10L * i); // at different moments of its attempt
                     long interrupted = System.nanoTime();
                     waiter.interrupt();
-                    best = Math.min(best, ended.get(1, TimeUnit.SECONDS) - interrupted);
+                    best = Math.min(best, ended.get(20, TimeUnit.SECONDS) - interrupted);
                 }
             } finally {
                 server.resume();
@@ -201,7 +201,7 @@ class ZooKeeperFrozenTest {
             client.close();
             Duration took = Duration.ofNanos(System.nanoTime() - start);
             log.info("event=figures close={}", took);
-            assertThat(took).isLessThan(REQUEST.plusSeconds(2));
+            assertThat(took).isLessThan(REQUEST.multipliedBy(2).plus(SLACK));
         } finally {
             server.resume();
         }

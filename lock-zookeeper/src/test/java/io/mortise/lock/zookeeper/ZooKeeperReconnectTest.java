@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,10 +36,10 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
             reconnect(1);
             assertThat(lease.isHeld()).isTrue();
         }
-        long start = System.nanoTime();
         operator.delete(ZkTests.line(operator, "kept").get(0), -1);
-        assertThat(lost.get(1, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.REMOVED);
-        assertThat(System.nanoTime() - start).isLessThan(1_000_000_000L);
+        long start = System.nanoTime();
+        assertThat(lost.get(10, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(System.nanoTime() - start).isLessThan(ZkTests.WOKEN.toNanos());
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
     }
 
@@ -49,7 +50,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
         Await.until("three watches stand", ZkTests.SOON, () -> server.watchCount() == 3);
         reconnect(3);
         holder.close();
-        waiter.get(1, TimeUnit.SECONDS).close();
+        ZkTests.woken(waiter).close();
     }
 
     @Test
@@ -60,7 +61,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
         proxy.cut();
         holder.close();
         proxy.heal();
-        Lease lease = waiter.get(4, TimeUnit.SECONDS);
+        Lease lease = ZkTests.woken(waiter);
         assertThat(lease.isHeld()).isTrue();
         lease.close();
     }
@@ -72,7 +73,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
         proxy.cut();
         long start = System.nanoTime();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.UNKNOWN);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(REQUEST.plusMillis(500));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(REQUEST.plusSeconds(2));
         assertThat(lease.isHeld()).isFalse();
         CompletableFuture<Lease> next = other.named("cut").acquireAsync();
         proxy.heal();
@@ -91,15 +92,15 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     @Test
     void S05_S07_nodeDeletedByAnOperator() throws Exception {
         Lease lease = client.named("deleted").acquire();
-        List<LossReason> told = new ArrayList<>();
+        List<LossReason> told = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(told::add);
         CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
         CompletableFuture<Lease> waiter = other.named("deleted").acquireAsync();
         ZkTests.awaitNodes(operator, "deleted", 2);
         operator.delete(ZkTests.line(operator, "deleted").get(0), -1);
-        assertThat(lost.get(1, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(lost.get(10, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.REMOVED);
         assertThat(lease.isHeld()).isFalse();
-        Lease next = waiter.get(1, TimeUnit.SECONDS);
+        Lease next = ZkTests.woken(waiter);
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
         lease.close();
         assertThat(next.isHeld()).isTrue();
@@ -137,7 +138,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
         holders.forEach(Lease::close);
         List<Lease> now = new ArrayList<>();
         for (CompletableFuture<Lease> waiter : behind) {
-            now.add(waiter.get(2, TimeUnit.SECONDS));
+            now.add(ZkTests.woken(waiter));
         }
         proxy.heal();
         for (int i = 0; i < ROUNDS; i++) {
@@ -145,7 +146,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
             assertThat(cutOff.get(i)).isNotDone();
             assertThat(now.get(i).isHeld()).isTrue();
             now.get(i).close();
-            cutOff.get(i).get(2, TimeUnit.SECONDS).close();
+            ZkTests.woken(cutOff.get(i)).close();
         }
     }
 

@@ -66,13 +66,13 @@ class ZooKeeperRefusalsTest {
         return "zookeeper://" + userInfo + server.connectString() + rest;
     }
 
-    /** Fails as unavailable, naming the endpoint, within the connect timeout and a second. */
+    /** Fails as unavailable, naming the endpoint, soon after the connect timeout. */
     private static void assertUnavailable(String endpoint) {
         long start = System.nanoTime();
         Throwable error = catchThrowable(() -> Locks.connect("zookeeper://" + endpoint + "/base", QUICK));
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         assertThat(error).isInstanceOf(BackendUnavailableException.class).hasMessageContainingAll(endpoint, "1500 ms");
-        assertThat(took).isBetween(CONNECT, CONNECT.plusSeconds(1));
+        assertThat(took).isBetween(CONNECT, CONNECT.plusSeconds(4));
     }
 
     @Test
@@ -179,10 +179,10 @@ class ZooKeeperRefusalsTest {
                 operator.delete(inOrder ? further : next, -1);
                 if (inOrder) {
                     operator.delete(next, -1);
-                    waiter.get(2, TimeUnit.SECONDS).close();
+                    ZkTests.woken(waiter).close();
                     assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("delete", 3L, "getChildren", 1L));
                 } else {
-                    Throwable refused = catchThrowable(() -> waiter.get(2, TimeUnit.SECONDS));
+                    Throwable refused = catchThrowable(() -> ZkTests.woken(waiter));
                     assertRefusedWithoutSecrets(Objects.requireNonNull(refused.getCause()));
                     operator.delete(further, -1);
                 }

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -49,7 +48,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
         for (int i = 0; i < LOCKS; i++) {
             ZkTests.awaitNodes(operator, "waited" + i, 2); // a new place, on a new session
             holders.get(i).close();
-            Lease granted = waiters.get(i).get(2, TimeUnit.SECONDS);
+            Lease granted = ZkTests.woken(waiters.get(i));
             assertThat(session(granted)).isNotEqualTo(expired);
             assertThat(granted.isHeld()).isTrue();
             Lease again = client.named("held" + i).acquire();
@@ -93,7 +92,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
                     .isTrue();
             assertThat(handle.getSessionId()).isEqualTo(id);
             holder.close();
-            Lease granted = waiter.get(2, TimeUnit.SECONDS);
+            Lease granted = ZkTests.woken(waiter);
             assertThat(granted.release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
         }

@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
         footer = {
             "  java -jar /opt/lockctl.jar archive /opt/lockctl.jsa",
             "  java -XX:SharedArchiveFile=/opt/lockctl.jsa -Xlog:disable -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \\",
-            "      -Dsun.misc.unsafe.memory.access=allow -jar /opt/lockctl.jar who inventory/42"
+            "      -XX:-UsePerfData -Dsun.misc.unsafe.memory.access=allow -jar /opt/lockctl.jar who inventory/42"
         })
 public final class ArchiveCommand implements Callable<Integer> {
     private static final long PATIENCE_SECONDS = 120;
@@ -56,6 +56,7 @@ public final class ArchiveCommand implements Callable<Integer> {
                     "-XX:+UseSerialGC",
                     "-XX:TieredStopAtLevel=1",
                     "-XX:DumpLoadedClassList=" + classes,
+                    "-Dlockctl.end.by.java=true",
                     "-jar",
                     jar,
                     RehearsalCommand.NAME);

@@ -135,7 +135,7 @@ class RunCommandTest {
         try (LockClient client = Locks.connect(url);
                 Lease held = client.named("x").acquire()) {
             Ended atOnce = ended(run("-n", "x", "--", "echo", "ran"));
-            Ended later = ended(run("x", "-w", "1s", "-E", "9", "--", "echo", "ran"));
+            Ended later = ended(run("x", "-w", "3s", "-E", "9", "--", "echo", "ran"));
 
             assertThat(atOnce).isEqualTo(new Ended(1, "", ""));
             assertThat(later).isEqualTo(new Ended(9, "", ""));

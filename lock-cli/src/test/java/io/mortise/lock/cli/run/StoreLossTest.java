@@ -50,7 +50,7 @@ class StoreLossTest {
     }
 
     private LockctlProcess run(String... arguments) {
-        return lockctl("run", server.url() + "?lease=3s", arguments);
+        return lockctl("run", server.url() + "?lease=6s", arguments);
     }
 
     private LockctlProcess lockctl(String command, String url, String... arguments) {
@@ -76,8 +76,8 @@ class StoreLossTest {
                         "the group is dead",
                         Duration.ofSeconds(10),
                         () -> pids.stream().noneMatch(LockctlProcess::runs));
-                // The store keeps it for 3 s after the last renewal that it answered, which was before.
-                assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(3));
+                // The store keeps it for 6 s after the last renewal that it answered, which was before.
+                assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(6));
             } finally {
                 server.resume();
             }
@@ -127,8 +127,8 @@ class StoreLossTest {
                     Duration.ofSeconds(5),
                     () -> pids.stream().noneMatch(LockctlProcess::runs));
             assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                    .as("told with the next renewal, a third of 3 s (S7)")
-                    .isLessThan(Duration.ofSeconds(2));
+                    .as("told with the next renewal, a third of 6 s (S7)")
+                    .isLessThan(Duration.ofSeconds(4));
             Ended ended = run.end();
             assertThat(ended.code()).isEqualTo(75);
             assertThat(ended.err())

@@ -182,7 +182,7 @@ class TerminalTest {
 
     @Test
     void theShellHasItsTerminalBackAfterALoss() throws Exception {
-        type("$LOCKCTL $RUN --lease 2s x -- sh -c 'echo pids $$ he\"\"re; rm -r store; sleep 100'; echo co\"\"de=$?\n");
+        type("$LOCKCTL $RUN --lease 6s x -- sh -c 'echo pids $$ he\"\"re; rm -r store; sleep 100'; echo co\"\"de=$?\n");
         awaitScreen("code=75");
         type("read line; echo got \"<$line>\"\nhello\n");
         awaitScreen("got <hello>");

@@ -103,6 +103,12 @@ class TmuxTest {
         }
     }
 
+    /** It answers: so the terminal is its own, and no longer the shell's, which would not heed a key that is to stop it. */
+    private void awaitCat(String line) throws Exception {
+        type(line, "Enter");
+        awaitScreen(line + "\n" + line);
+    }
+
     @Test
     void anEditorHasTheScreenAndTheKeys() throws Exception {
         type("echo bef''ore; $LOCKCTL $RUN sh program; echo co''de=$?", "Enter");
@@ -128,12 +134,12 @@ class TmuxTest {
         awaitScreen("bash-");
         type("echo lock=$LOCK_NAME; cat", "Enter");
         awaitScreen("lock=x");
+        awaitCat("first");
         type("C-z");
         awaitScreen("Stopped                 cat");
         type("fg", "Enter");
         awaitScreen("fg\ncat");
-        type("typed", "Enter");
-        awaitScreen("typed"); // so the terminal is no longer the shell's
+        awaitCat("second");
         type("C-c");
         awaitScreen("^C");
         type("echo in''ner=$?", "Enter");

@@ -85,12 +85,12 @@ class WatchdogTest {
     void silenceKillsTheGroupWhenTheTimeIsOverAndNotBefore() throws Exception {
         List<ProcessHandle> group = group();
         long begin = System.nanoTime();
-        tell(command.pid() + " 0.500");
-        tell(command.pid() + " 1.000"); // renewed
+        tell(command.pid() + " 2.000");
+        tell(command.pid() + " 4.000"); // renewed
         awaitDeathOfAll(group);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .isBetween(Duration.ofMillis(999), Duration.ofSeconds(2));
+                .isBetween(Duration.ofMillis(3_999), Duration.ofSeconds(7));
     }
 
     @Test

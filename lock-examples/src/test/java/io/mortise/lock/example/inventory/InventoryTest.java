@@ -109,7 +109,7 @@ class InventoryTest {
 
     @Test
     void twoInstancesSellEachUnitOnceThoughOneIsKilledInTheMiddleOfASale() throws Exception {
-        ChildJvm service = example("inventory", "--port", "0", "--file", stock.toString(), "--work-millis", "5");
+        ChildJvm service = example("inventory", "--port", "0", "--file", stock.toString(), "--work-millis", "20");
         Instance victim = Instance.from(service);
         Instance other = Instance.from(service);
         Queue<Integer> sold = new ConcurrentLinkedQueue<>();

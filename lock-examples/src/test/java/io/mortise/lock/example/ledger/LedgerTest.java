@@ -29,7 +29,7 @@ class LedgerTest {
     private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final int MOVES = 30;
+    private static final int MOVES = 100; // many, so that the victim is still at it when it is seen to hold the lock
     private static final Pattern STARTED = Pattern.compile("(w\\d) is process (\\d+)");
 
     @TempDir

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.node;
 
-import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Beginning;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -18,8 +14,6 @@ import java.util.regex.Pattern;
 
 /** Opens connections and makes sure that they work, within the connect timeout. A server that is not up yet is waited for. */
 public final class FirstContact {
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
     private static final Pattern PUBSUB_ONLY =
             Pattern.compile(".*(allowed in this context|not allowed while subscribed).*", Pattern.DOTALL);
@@ -38,18 +32,8 @@ public final class FirstContact {
             Consumer<T> discard,
             String endpoints,
             BackendContext context) {
-        long until = context.clock().nanoTime() + context.connectTimeout().toNanos();
-        while (true) {
-            try {
-                return once(connect, discard, endpoints, context, until);
-            } catch (BackendUnavailableException e) {
-                if (until - context.clock().nanoTime() <= PAUSE_NANOS
-                        || Thread.currentThread().isInterrupted()) {
-                    throw e;
-                }
-                LockSupport.parkNanos(PAUSE_NANOS);
-            }
-        }
+        Beginning beginning = Beginning.of(endpoints, context.connectTimeout());
+        return beginning.tryFor(() -> once(connect, discard, endpoints, context, beginning));
     }
 
     private static <T> T once(
@@ -57,31 +41,14 @@ public final class FirstContact {
             Consumer<T> discard,
             String endpoints,
             BackendContext context,
-            long until) {
-        CompletableFuture<T> contact = new CompletableFuture<>();
-        CompletableFuture.supplyAsync(connect, context.blocking())
-                .thenCompose(Function.identity())
-                .whenComplete((opened, failure) -> {
-                    if (failure != null) {
-                        contact.completeExceptionally(failure);
-                    } else if (!contact.complete(opened)) {
-                        discard.accept(opened); // nobody waits for it any more
-                    }
-                });
+            Beginning beginning) {
+        CompletableFuture<T> contact =
+                CompletableFuture.supplyAsync(connect, context.blocking()).thenCompose(Function.identity());
         try {
-            return contact.get(until - context.clock().nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            contact.completeExceptionally(e);
-            throw new BackendUnavailableException(
-                    "no answer from " + endpoints + " in "
-                            + context.connectTimeout().toMillis() + " ms",
-                    e);
-        } catch (ExecutionException e) {
-            throw explained(e, endpoints);
-        } catch (InterruptedException e) {
-            contact.completeExceptionally(e);
-            Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints, e);
+            return beginning.await(contact, failure -> explained(failure, endpoints));
+        } catch (LockException e) {
+            contact.thenAccept(discard); // nobody waits for it any more
+            throw e;
         }
     }
 

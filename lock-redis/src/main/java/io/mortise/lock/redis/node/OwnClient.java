@@ -17,7 +17,12 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
 import io.mortise.lock.spi.BackendContext;
+import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,24 +39,28 @@ public final class OwnClient<C extends AbstractRedisClient> {
 
     private final C client;
     private final ClientResources resources;
+    private final Channels channels;
 
-    private OwnClient(C client, ClientResources resources) {
+    private OwnClient(C client, ClientResources resources, Channels channels) {
         this.client = client;
         this.resources = resources;
+        this.channels = channels;
     }
 
     /** For servers that are named when they are connected to, by {@link #uri}; all share its threads. */
     public static OwnClient<RedisClient> toServers(Optional<SslOptions> ssl, BackendContext context) {
-        ClientResources resources = resources();
+        Channels channels = new Channels();
+        ClientResources resources = resources(channels);
         RedisClient client = new NoSyncClient(resources);
         client.setOptions(lettuce(ssl, context.requestTimeout()));
-        return new OwnClient<>(client, resources);
+        return new OwnClient<>(client, resources, channels);
     }
 
     /** For a cluster, some of whose nodes these are. */
     public static OwnClient<RedisClusterClient> toCluster(
             List<RedisURI> uris, Optional<SslOptions> ssl, BackendContext context) {
-        ClientResources resources = resources();
+        Channels channels = new Channels();
+        ClientResources resources = resources(channels);
         List<RedisURI> mine = new ArrayList<>();
         uris.forEach(uri -> mine.add(uri(uri, context)));
         RedisClusterClient client = RedisClusterClient.create(resources, mine);
@@ -60,16 +69,17 @@ public final class OwnClient<C extends AbstractRedisClient> {
                         .disableAllAdaptiveRefreshTriggers() // the backend asks for a new view when one is due
                         .build())
                 .build());
-        return new OwnClient<>(client, resources);
+        return new OwnClient<>(client, resources, channels);
     }
 
-    private static ClientResources resources() {
+    private static ClientResources resources(Channels channels) {
         return DefaultClientResources.builder()
                 .ioThreadPoolSize(THREADS)
                 .computationThreadPoolSize(THREADS)
                 .reconnectDelay(
                         Delay.fullJitter(Duration.ofMillis(10), LONGEST_RECONNECT_PAUSE, 10, TimeUnit.MILLISECONDS))
                 .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+                .nettyCustomizer(channels)
                 .build();
     }
 
@@ -113,10 +123,29 @@ public final class OwnClient<C extends AbstractRedisClient> {
     /** Ends its connections and threads, within that time. */
     public CompletableFuture<?> shutdown(Duration limit) {
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        channels.close();
         client.shutdownAsync(0, limit.toMillis(), TimeUnit.MILLISECONDS)
                 .whenComplete((ok, failure) -> resources
                         .shutdown(0, limit.toMillis(), TimeUnit.MILLISECONDS)
                         .addListener(done -> ended.complete(true)));
         return ended;
+    }
+
+    /**
+     * Netty's threads may end without closing their channels, if they are told to while they run a task, and Lettuce closes
+     * only those that are connected, not those that are about to be.
+     */
+    private static final class Channels implements NettyCustomizer {
+        private final ChannelGroup all =
+                new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true); // once closed, it closes what joins
+
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            all.add(channel);
+        }
+
+        void close() {
+            all.close();
+        }
     }
 }

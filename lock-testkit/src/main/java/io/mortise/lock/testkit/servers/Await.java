@@ -26,13 +26,15 @@ public final class Await {
     /** True once {@code condition} holds, false if it does not within {@code limit} or the thread is interrupted. */
     public static boolean holdsWithin(Duration limit, BooleanSupplier condition) {
         long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - start > limit.toNanos()
-                    || Thread.currentThread().isInterrupted()) {
+        while (true) {
+            boolean last = System.nanoTime() - start > limit.toNanos(); // a look after a stall of this thread counts
+            if (condition.getAsBoolean()) {
+                return true;
+            }
+            if (last || Thread.currentThread().isInterrupted()) {
                 return false;
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
-        return true;
     }
 }

@@ -127,6 +127,15 @@ public final class BareRedis implements AutoCloseable {
         return calls;
     }
 
+    /**
+     * Of {@link #commandCalls()} the scripts, without Mortise's renewals: those alone read a part of a value, once for each lock.
+     * So it counts right where each client holds one lock at most.
+     */
+    public long scriptsButRenewals() {
+        Map<String, Long> calls = commandCalls();
+        return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L) - calls.getOrDefault("getrange", 0L);
+    }
+
     /** Starts {@link #commandCalls()} anew, and the other statistics of {@code INFO}. */
     public void resetCommandCalls() {
         call("CONFIG", "RESETSTAT");

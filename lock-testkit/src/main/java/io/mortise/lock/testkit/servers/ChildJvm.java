@@ -26,7 +26,12 @@ public final class ChildJvm extends ChildProcess {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         // Several children share few cores: one collector thread each, and no big heap.
-        command.addAll(List.of("-XX:+UseSerialGC", "-Xmx256m", "-cp", System.getProperty("java.class.path")));
+        command.addAll(List.of(
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx256m",
+                "-cp",
+                System.getProperty("java.class.path")));
         systemProperties.forEach((key, value) -> command.add("-D" + key + "=" + value));
         command.add(mainClass.getName());
         command.addAll(args);

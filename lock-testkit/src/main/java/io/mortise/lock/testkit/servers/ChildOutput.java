@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -20,13 +22,14 @@ final class ChildOutput implements AutoCloseable {
     // Bounds the memory for a child whose output nobody reads.
     private static final int MAX_UNREAD = 100_000;
     private static final int TAIL = 15;
+    private static final Duration LAST_WORDS = Duration.ofSeconds(2);
 
     private final String name;
     private final Process process;
     private final Deque<String> unread = new ArrayDeque<>();
     private final Deque<String> tail = new ArrayDeque<>();
     // The end is the end of both, so that an error message has what the child said last.
-    private int openStreams = 2;
+    private final CountDownLatch openStreams = new CountDownLatch(2);
 
     ChildOutput(Process process, String name) {
         this.process = process;
@@ -45,7 +48,7 @@ final class ChildOutput implements AutoCloseable {
                     }
                 }
                 long leftMillis = limit.minusNanos(System.nanoTime() - start).toMillis();
-                boolean ended = openStreams == 0;
+                boolean ended = openStreams.getCount() == 0;
                 if (ended || leftMillis <= 0) {
                     throw new IllegalStateException(name + (ended ? " ended" : " printed no such line within " + limit)
                             + "; its last lines: " + tail);
@@ -81,7 +84,7 @@ final class ChildOutput implements AutoCloseable {
     }
 
     private synchronized void end() {
-        openStreams--;
+        openStreams.countDown();
         notifyAll();
     }
 
@@ -104,9 +107,16 @@ final class ChildOutput implements AutoCloseable {
         thread.start();
     }
 
-    /** Ends the reading also where a grandchild has inherited the pipes and keeps them open. */
+    /** Of a child that is gone: reads what it said last, then ends, also where a grandchild keeps the pipes open. */
     @Override
     public void close() {
+        try {
+            if (!openStreams.await(LAST_WORDS.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.debug("event=child-output-open child={}", name);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         try {
             process.getInputStream().close();
             process.getErrorStream().close();

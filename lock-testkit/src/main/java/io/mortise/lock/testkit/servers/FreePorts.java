@@ -20,9 +20,6 @@ final class FreePorts {
     // So none is another's bus, and no bus is in the range for outgoing connections, which starts at 32768 or above.
     private static final int COUNT = REDIS_BUS;
 
-    private static final int LOWEST_OF_PROXIES = LOWEST + 2 * REDIS_BUS;
-    private static final int PROXIES = 2_700;
-
     private FreePorts() {}
 
     /**
@@ -38,11 +35,6 @@ final class FreePorts {
             }
         }
         return List.copyOf(ports);
-    }
-
-    /** One that may be free, above those of servers and below those of outgoing connections. */
-    static int forProxy() {
-        return LOWEST_OF_PROXIES + ThreadLocalRandom.current().nextInt(PROXIES);
     }
 
     private static boolean isFree(int port) {

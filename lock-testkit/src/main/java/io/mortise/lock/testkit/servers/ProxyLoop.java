@@ -4,7 +4,6 @@ package io.mortise.lock.testkit.servers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -36,7 +35,7 @@ final class ProxyLoop {
     private static final long SLICE_NANOS = 50_000;
 
     private final InetSocketAddress target;
-    private final InetSocketAddress address;
+    private final ProxyPort port;
     private final Selector selector;
     private final Thread thread;
     private final Queue<FutureTask<?>> commands = new ConcurrentLinkedQueue<>();
@@ -50,19 +49,17 @@ final class ProxyLoop {
         this.target = target;
         try {
             this.selector = Selector.open();
-            ServerSocketChannel first = listenSomewhere();
-            this.listener = first;
-            this.address = (InetSocketAddress) first.getLocalAddress();
+            this.port = listenSomewhere();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        this.thread = new Thread(this::run, TcpProxy.THREAD_NAME + address.getPort());
+        this.thread = new Thread(this::run, TcpProxy.THREAD_NAME + address().getPort());
         thread.setDaemon(true);
         thread.start();
     }
 
     InetSocketAddress address() {
-        return address;
+        return port.address();
     }
 
     interface Action {
@@ -99,7 +96,7 @@ final class ProxyLoop {
     void acceptConnections() {
         tell(any -> {
             if (listener == null) {
-                listener = listen(address);
+                listener = listen(address());
             }
         });
     }
@@ -190,13 +187,14 @@ final class ProxyLoop {
         }
     }
 
-    /** Not where outgoing connections begin: one of those could take the port while it refuses. */
-    private ServerSocketChannel listenSomewhere() throws IOException {
+    private ProxyPort listenSomewhere() throws IOException {
         for (int tries = 1; ; tries++) {
-            int port = FreePorts.forProxy();
+            ProxyPort reserved = ProxyPort.reserve();
             try {
-                return listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                listener = listen(reserved.address());
+                return reserved;
             } catch (BindException e) {
+                reserved.close();
                 if (tries == MOST_TRIES) {
                     throw e;
                 }
@@ -232,6 +230,7 @@ final class ProxyLoop {
         try {
             closeListener();
             selector.close();
+            port.close();
         } catch (IOException e) {
             log.debug("event=proxy-close-failed target={} error={}", target, e.toString());
         }

@@ -57,7 +57,7 @@ public final class TcpProxy implements Line {
      * Ends every fault, not the delay. What was held back is delivered in order; on {@link #cut()} connections there is
      * nothing left to deliver.
      *
-     * @throws IllegalStateException after {@link #cut()}, if another process has taken the port in the meantime
+     * @throws IllegalStateException after {@link #cut()}, if something that is no proxy has taken the port in the meantime
      */
     @Override
     public void heal() {

@@ -68,6 +68,7 @@ class KilledJvmTest {
     /** Starts them, says which processes that are, and waits for its end. */
     static final class Owner {
         public static void main(String[] args) throws InterruptedException {
+            StdinWatchdog.install(); // it does not outlive the test either
             Servers.valueOf(args[0]).start();
             System.out.println(ProcessHandle.current()
                     .children()

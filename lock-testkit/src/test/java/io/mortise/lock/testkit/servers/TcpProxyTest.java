@@ -72,21 +72,30 @@ class TcpProxyTest {
         try (Socket socket = connect()) {
             echo(socket, 1);
             proxy.delay(Duration.ofMillis(50));
-            long start = System.nanoTime();
-            for (int i = 0; i < 20; i++) {
-                int sent = i + 1;
-                socket.getOutputStream().write(i);
-                // Chunks of one byte, so that a proxy that delays one after the other would need 20 x 50 ms.
-                Await.holdsWithin(Duration.ofMillis(10), () -> proxy.heldBytes() >= sent);
+            Duration shortest = Duration.ofDays(1);
+            for (int tries = 0; tries < 5; tries++) {
+                Duration took = chunksThereAndBack(socket);
+                assertThat(took).isGreaterThanOrEqualTo(Duration.ofMillis(100));
+                shortest = took.compareTo(shortest) < 0 ? took : shortest;
             }
-            for (int i = 0; i < 20; i++) {
-                assertThat(socket.getInputStream().read()).isEqualTo(i);
-            }
-            Duration took = Duration.ofNanos(System.nanoTime() - start);
-            assertThat(took).isBetween(Duration.ofMillis(100), Duration.ofMillis(800));
+            assertThat(shortest).isLessThan(Duration.ofMillis(800));
             proxy.delay(Duration.ZERO);
             assertThat(echo(socket, 7)).isEqualTo(7);
         }
+    }
+
+    /** Of one byte each, so that a proxy that delays one after the other would need 20 x 50 ms. */
+    private Duration chunksThereAndBack(Socket socket) throws IOException {
+        long start = System.nanoTime();
+        for (int i = 0; i < 20; i++) {
+            int sent = i + 1;
+            socket.getOutputStream().write(i);
+            Await.holdsWithin(Duration.ofMillis(10), () -> proxy.heldBytes() >= sent);
+        }
+        for (int i = 0; i < 20; i++) {
+            assertThat(socket.getInputStream().read()).isEqualTo(i);
+        }
+        return Duration.ofNanos(System.nanoTime() - start);
     }
 
     @Test

@@ -19,7 +19,7 @@ class ZooKeeperTestEnsembleTest {
 
     @BeforeAll
     static void start() {
-        ensemble = ZooKeeperTestEnsemble.start(Duration.ofSeconds(3));
+        ensemble = ZooKeeperTestEnsemble.start(Duration.ofSeconds(8));
     }
 
     @AfterAll
@@ -31,7 +31,7 @@ class ZooKeeperTestEnsembleTest {
     void isolatedFollower_keepsItsClient_whileTheMajorityExpiresIt() throws Exception {
         int follower = ensemble.follower();
         int leader = ensemble.leader();
-        try (ZooKeeper cutOff = Clients.connect(ensemble.connectString(follower), Duration.ofMillis(1200));
+        try (ZooKeeper cutOff = Clients.connect(ensemble.connectString(follower), Duration.ofSeconds(3));
                 ZooKeeper majority = Clients.connect(ensemble.connectString(leader))) {
             Clients.create(cutOff, "/mine", CreateMode.EPHEMERAL);
             ensemble.isolate(follower);

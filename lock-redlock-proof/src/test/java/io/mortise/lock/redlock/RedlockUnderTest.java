@@ -7,30 +7,48 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
+import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.ClusterLine;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A prefix of its own for one test of the kit; each client reaches the masters over lines of its own, which break together. */
 final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
-    private final String prefix = "conformance-" + UUID.randomUUID() + ":";
-    private final ConformanceServer<TestMasters> masters;
+    private static final Pattern CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
 
-    RedlockUnderTest(ConformanceServer<TestMasters> masters) {
+    /** Not a grant: what an escaped name has after a percent sign is upper case. */
+    private static final Pattern OWN_KEY = Pattern.compile("%[a-z]");
+
+    private final String prefix = "conformance-" + UUID.randomUUID() + ":";
+    private final ConformanceServer<RedisTestMasters> masters;
+
+    RedlockUnderTest(ConformanceServer<RedisTestMasters> masters) {
         this.masters = masters;
     }
 
+    /** A quarter of it is the longest that a master may be given to answer, and so long may one stall that shares two cores. */
+    @Override
+    public Duration lease() {
+        return Duration.ofSeconds(4);
+    }
+
     /** They keep their data over a restart. */
-    static ConformanceServer<TestMasters> masters(int count) {
+    static ConformanceServer<RedisTestMasters> masters(int count) {
         return new ConformanceServer<>(
                 "redlock." + count,
-                () -> TestMasters.start(count, RedisServerOptions.defaults().withKeptData()),
-                TestMasters::url);
+                () -> RedisTestMasters.start(
+                        count, RedisServerOptions.defaults().withKeptData()),
+                RedisTestMasters::url);
     }
 
     private List<String> addresses() {
@@ -49,6 +67,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
                                 .map(address -> RedisURI.create("redis://" + address))
                                 .toList())
                         .leaseDuration(lease())
+                        .nodeTimeout(lease().dividedBy(4))
                         .prefix(prefix),
                 options);
     }
@@ -56,26 +75,43 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
     /** The ids of the clients; on masters from outside nobody knows whose they are. */
     @Override
     protected Set<String> sessions() {
-        return masters.ifOwn().map(TestMasters::clientIds).orElse(Set.of());
+        Set<String> ids = new TreeSet<>();
+        masters.ifOwn()
+                .ifPresent(own -> own.each(redis -> {
+                    Matcher matcher = CLIENT.matcher(String.valueOf(redis.call("CLIENT", "LIST")));
+                    while (matcher.find()) {
+                        ids.add(matcher.group(1));
+                    }
+                }));
+        return ids;
     }
 
     @Override
     public Optional<String> url() {
-        return Optional.of(masters.address() + "?prefix=" + prefix + "&lease=" + lease().toSeconds() + "s");
+        return Optional.of(masters.address() + "?prefix=" + prefix + "&lease=" + lease().toSeconds() + "s&nodeTimeout="
+                + lease().dividedBy(4).toMillis() + "ms");
     }
 
     /** Of the master that has the most to do. */
     @Override
     public OptionalLong requests() {
         return masters.ifOwn().isPresent()
-                ? OptionalLong.of(masters.own().most(TestMasters::requestsButRenewals))
+                ? OptionalLong.of(masters.own().most(BareRedis::scriptsButRenewals))
                 : OptionalLong.empty();
     }
 
     /** Its time is over as far as the masters are concerned. */
     @Override
     public void expireSession(LockClient client) {
-        masters.own().expireGrants(prefix, session(client));
+        String mark = " client=" + session(client);
+        masters.own().each(redis -> {
+            for (String key : redis.keys(prefix + "*")) {
+                if (!OWN_KEY.matcher(key).find()
+                        && String.valueOf(redis.call("GET", key)).contains(mark)) {
+                    redis.call("PEXPIRE", key, "0");
+                }
+            }
+        });
     }
 
     @Override

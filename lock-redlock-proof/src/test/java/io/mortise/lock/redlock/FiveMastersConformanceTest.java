@@ -4,12 +4,15 @@ package io.mortise.lock.redlock;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on three masters; its other half is {@link ThreeMastersFaultConformanceTest}. */
-class ThreeMastersConformanceTest extends HealthyConformance {
+/** The contract of every backend, kept on five masters; its other half is {@link FiveMastersFaultConformanceTest}. */
+@Tag("once")
+class FiveMastersConformanceTest extends HealthyConformance {
     @RegisterExtension
-    static final ConformanceServer<TestMasters> MASTERS = RedlockUnderTest.masters(3);
+    static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(5);
 
     @Override
     protected BackendUnderTest backend() {

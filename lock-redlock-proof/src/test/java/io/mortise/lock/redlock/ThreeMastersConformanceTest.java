@@ -4,14 +4,13 @@ package io.mortise.lock.redlock;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
-import org.junit.jupiter.api.Tag;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on five masters; its other half is {@link FiveMastersFaultConformanceTest}. */
-@Tag("once")
-class FiveMastersConformanceTest extends HealthyConformance {
+/** The contract of every backend, kept on three masters; its other half is {@link ThreeMastersFaultConformanceTest}. */
+class ThreeMastersConformanceTest extends HealthyConformance {
     @RegisterExtension
-    static final ConformanceServer<TestMasters> MASTERS = RedlockUnderTest.masters(5);
+    static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(3);
 
     @Override
     protected BackendUnderTest backend() {

@@ -4,14 +4,15 @@ package io.mortise.lock.redlock;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on three masters and on lines to them that break. */
+/** The contract of every backend, kept on five masters and on lines to them that break. */
 @Tag("once")
-class ThreeMastersFaultConformanceTest extends FaultConformance {
+class FiveMastersFaultConformanceTest extends FaultConformance {
     @RegisterExtension
-    static final ConformanceServer<TestMasters> MASTERS = RedlockUnderTest.masters(3);
+    static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(5);
 
     @Override
     protected BackendUnderTest backend() {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * How long a backend that opens waits for its store, and what it says when that was in vain (S15). The time counts from when this
+ * is made. Thread-safe.
+ */
+public final class Beginning {
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final String endpoints;
+    private final Supplier<String> inVain;
+    private final long until;
+
+    private Beginning(String endpoints, Supplier<String> inVain, long until) {
+        this.endpoints = endpoints;
+        this.inVain = inVain;
+        this.until = until;
+    }
+
+    /**
+     * Begins now.
+     *
+     * @param limit the connect timeout
+     */
+    public static Beginning of(String endpoints, Duration limit) {
+        return new Beginning(
+                endpoints,
+                () -> "no answer from " + endpoints + " in " + limit.toMillis() + " ms",
+                System.nanoTime() + limit.toNanos());
+    }
+
+    /** The same, with another message for when the time is over. */
+    public Beginning orSay(Supplier<String> message) {
+        return new Beginning(endpoints, message, until);
+    }
+
+    /**
+     * Waits for it until the time is over.
+     *
+     * @param meaning of what it failed with
+     * @throws BackendUnavailableException the time is over, or the thread was interrupted, which it is still
+     */
+    public <T> T await(Future<T> contact, Function<Throwable, ? extends LockException> meaning) {
+        try {
+            return contact.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new BackendUnavailableException(inVain.get(), e);
+        } catch (ExecutionException e) {
+            throw meaning.apply(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints, e);
+        }
+    }
+
+    /**
+     * Tries again and again until the time is over: a server that is yet to come up is waited for, one that refuses us is not.
+     *
+     * @param contact fails with {@link BackendUnavailableException} where another try may help
+     * @throws LockException what the last try failed with, and that the time is over
+     */
+    public <T> T tryFor(Supplier<T> contact) {
+        while (true) {
+            try {
+                return contact.get();
+            } catch (BackendUnavailableException e) {
+                if (isOver() || Thread.currentThread().isInterrupted()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(Math.min(PAUSE_NANOS, until - System.nanoTime()));
+                if (isOver()) {
+                    throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), e);
+                }
+            }
+        }
+    }
+
+    private boolean isOver() {
+        return until - System.nanoTime() <= 0;
+    }
+}
