@@ -5,7 +5,6 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockException;
-import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.LeaseStore.Grant;
 import java.time.Duration;
 import java.util.HashMap;
@@ -87,7 +86,7 @@ public final class LeaseStoreBackend implements LockBackend {
                         if (failure != null) {
                             mine.unknown(failure);
                         } else if (gone.contains(mine.grant)) {
-                            mine.lost(new LossReason(LossReason.Kind.REMOVED, "the store no longer has the grant"));
+                            mine.removed("the store no longer has the grant");
                         } else {
                             mine.extend(until);
                         }

@@ -80,6 +80,16 @@ public class Liveness {
         onLost(reason);
     }
 
+    /**
+     * A renewal found that the store has it no more. Somebody removed it then, unless its deadline has passed: after that the
+     * store lets it go by itself.
+     */
+    public final void removed(String detail) {
+        if (checkDeadline()) {
+            lost(new LossReason(LossReason.Kind.REMOVED, detail));
+        }
+    }
+
     /** A renewal had no clear answer. Never moves the deadline; another follows soon. */
     public final void unknown(Throwable cause) {
         List<Listener> told;

@@ -4,7 +4,6 @@ package io.mortise.lock.memory;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
-import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
@@ -88,7 +87,7 @@ final class MemoryBackend implements LockBackend {
                 if (failure != null) {
                     liveness.unknown(failure);
                 } else if (gone.contains(place)) {
-                    liveness.lost(new LossReason(LossReason.Kind.REMOVED, "the store no longer has the grant"));
+                    liveness.removed("the store no longer has the grant");
                 } else {
                     liveness.extend(LockClock.deadline(sent, place.lease));
                 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.LossReason;
 import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reply;
@@ -61,9 +60,7 @@ final class Renewals {
                     if (answer.get(i).equals(1L)) {
                         renewed.add(chunk.get(i));
                     } else {
-                        chunk.get(i)
-                                .lost(new LossReason(
-                                        LossReason.Kind.REMOVED, "its key is gone, or has another owner's value"));
+                        chunk.get(i).removed("its key is gone, or has another owner's value");
                     }
                 }
                 extend(node, renewed, sent);

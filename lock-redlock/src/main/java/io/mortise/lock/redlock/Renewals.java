@@ -2,7 +2,6 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.LossReason;
 import io.mortise.lock.redis.node.Reply;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockClock;
@@ -81,9 +80,7 @@ final class Renewals {
         switch (asked.poll.answer(answer)) {
             case OPEN -> {}
             case CARRIED -> mine.extend(LockClock.deadline(sent, mine.lease()));
-            case REFUSED ->
-                mine.lost(new LossReason(
-                        LossReason.Kind.REMOVED, "its key is gone on so many masters that no majority is left"));
+            case REFUSED -> mine.removed("its key is gone on so many masters that no majority is left");
             case UNDECIDED ->
                 mine.unknown(new BackendUnavailableException("renewal: no quorum, " + asked.poll.yes() + " of "
                         + masters.quorum().nodes() + " masters have it still"));
