@@ -17,12 +17,7 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
-import io.lettuce.core.resource.NettyCustomizer;
 import io.mortise.lock.spi.BackendContext;
-import io.netty.channel.Channel;
-import io.netty.channel.group.ChannelGroup;
-import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,9 +34,9 @@ public final class OwnClient<C extends AbstractRedisClient> {
 
     private final C client;
     private final ClientResources resources;
-    private final Channels channels;
+    private final OwnChannels channels;
 
-    private OwnClient(C client, ClientResources resources, Channels channels) {
+    private OwnClient(C client, ClientResources resources, OwnChannels channels) {
         this.client = client;
         this.resources = resources;
         this.channels = channels;
@@ -49,7 +44,7 @@ public final class OwnClient<C extends AbstractRedisClient> {
 
     /** For servers that are named when they are connected to, by {@link #uri}; all share its threads. */
     public static OwnClient<RedisClient> toServers(Optional<SslOptions> ssl, BackendContext context) {
-        Channels channels = new Channels();
+        OwnChannels channels = new OwnChannels();
         ClientResources resources = resources(channels);
         RedisClient client = new NoSyncClient(resources);
         client.setOptions(lettuce(ssl, context.requestTimeout()));
@@ -59,7 +54,7 @@ public final class OwnClient<C extends AbstractRedisClient> {
     /** For a cluster, some of whose nodes these are. */
     public static OwnClient<RedisClusterClient> toCluster(
             List<RedisURI> uris, Optional<SslOptions> ssl, BackendContext context) {
-        Channels channels = new Channels();
+        OwnChannels channels = new OwnChannels();
         ClientResources resources = resources(channels);
         List<RedisURI> mine = new ArrayList<>();
         uris.forEach(uri -> mine.add(uri(uri, context)));
@@ -72,7 +67,7 @@ public final class OwnClient<C extends AbstractRedisClient> {
         return new OwnClient<>(client, resources, channels);
     }
 
-    private static ClientResources resources(Channels channels) {
+    private static ClientResources resources(OwnChannels channels) {
         return DefaultClientResources.builder()
                 .ioThreadPoolSize(THREADS)
                 .computationThreadPoolSize(THREADS)
@@ -129,23 +124,5 @@ public final class OwnClient<C extends AbstractRedisClient> {
                         .shutdown(0, limit.toMillis(), TimeUnit.MILLISECONDS)
                         .addListener(done -> ended.complete(true)));
         return ended;
-    }
-
-    /**
-     * Netty's threads may end without closing their channels, if they are told to while they run a task, and Lettuce closes
-     * only those that are connected, not those that are about to be.
-     */
-    private static final class Channels implements NettyCustomizer {
-        private final ChannelGroup all =
-                new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true); // once closed, it closes what joins
-
-        @Override
-        public void afterChannelInitialized(Channel channel) {
-            all.add(channel);
-        }
-
-        void close() {
-            all.close();
-        }
     }
 }
