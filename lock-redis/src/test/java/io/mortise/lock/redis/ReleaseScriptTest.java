@@ -118,9 +118,11 @@ class ReleaseScriptTest extends ScriptTest {
             bench.acquire(i, bench.listen("c"));
         }
         for (int i = 1; i <= 16; i++) {
+            bench.rowBeganNow();
             bench.release(i);
             assertThat(bench.value()).startsWith(ScriptBench.record(i + 1));
         }
+        bench.rowBeganNow();
         assertThat(bench.published(() -> bench.release(17)))
                 .containsExactly("c W " + ScriptBench.attempt(18) + " lock:x");
         assertThat(bench.value()).as("free").isEqualTo("null");

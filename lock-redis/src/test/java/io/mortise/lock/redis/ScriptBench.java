@@ -66,6 +66,12 @@ final class ScriptBench extends RedisScriptBench {
         return (Long) Objects.requireNonNull(answer.get(1));
     }
 
+    /** However long it took until here: a row ends after a second too. Nothing if the grant is in no row yet. */
+    void rowBeganNow() {
+        String value = value();
+        redis.call("SET", KEYS.grant(), value.replaceFirst("( row=\\d+:)\\d+", "$1" + micros()), "KEEPTTL");
+    }
+
     String value() {
         return String.valueOf(redis.call("GET", KEYS.grant()));
     }

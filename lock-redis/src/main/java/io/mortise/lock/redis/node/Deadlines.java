@@ -13,10 +13,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The deadlines of all requests on one connection (S15). They get the same time each, so the oldest ends first and one timer
  * serves all: it is set once in a while, not for each request.
+ *
+ * <p>After a pause of the process the timer may run ahead of the thread that has the answers to read. So nothing ends at the
+ * first look, but at a second one, {@link #lead} later; by so much a call may end late.
  */
 final class Deadlines {
+    private static final Duration LONGEST_LEAD = Duration.ofMillis(20);
+
     private final LockClock clock;
     private final Duration limit;
+    private final Duration lead;
     private final Consumer<Call> overdue;
     private final Queue<Call> open = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean armed = new AtomicBoolean();
@@ -25,13 +31,26 @@ final class Deadlines {
     Deadlines(LockClock clock, Duration limit, Consumer<Call> overdue) {
         this.clock = clock;
         this.limit = limit;
+        Duration quarter = limit.dividedBy(4);
+        this.lead = quarter.compareTo(LONGEST_LEAD) < 0 ? quarter : LONGEST_LEAD;
         this.overdue = overdue;
     }
 
-    /** It is about to be sent. */
+    /** It is about to be sent, perhaps once more, with what is left of its time. */
     void begin(Call call) {
         open.add(call);
-        arm();
+        Duration left = Duration.ofNanos(left(call, clock.nanoTime()));
+        if (left.compareTo(limit.minus(lead)) < 0) {
+            clock.schedule(left, () -> endAlone(call)); // it stands behind younger ones
+        } else {
+            arm();
+        }
+    }
+
+    private void endAlone(Call call) {
+        if (!call.isDone()) {
+            overdue.accept(call);
+        }
     }
 
     /** Some call has ended: as a rule the oldest. */
@@ -57,27 +76,37 @@ final class Deadlines {
 
     private void arm() {
         if (!armed.get() && armed.compareAndSet(false, true)) {
-            clock.schedule(limit, this::check);
+            clock.schedule(limit.minus(lead), this::look);
         }
     }
 
-    private void check() {
+    private void look() {
         Call first = oldest();
-        while (first != null && left(first) <= 0) {
+        long now = clock.nanoTime();
+        if (first == null) {
+            armed.set(false);
+            if (!open.isEmpty()) { // one began in between and saw the timer armed
+                arm();
+            }
+        } else if (left(first, now) <= lead.toNanos()) {
+            clock.schedule(lead, () -> lookAgain(now));
+        } else {
+            clock.schedule(Duration.ofNanos(left(first, now)).minus(lead), this::look);
+        }
+    }
+
+    /** Ends what is overdue and was about to be at the first look. */
+    private void lookAgain(long firstLook) {
+        long now = clock.nanoTime();
+        Call first = oldest();
+        while (first != null && left(first, now) <= 0 && left(first, firstLook) <= lead.toNanos()) {
             overdue.accept(first);
             first = oldest(); // not remove(): that one is gone by now, and it would go through all the others
         }
-        if (first != null) {
-            clock.schedule(Duration.ofNanos(left(first)), this::check);
-            return;
-        }
-        armed.set(false);
-        if (!open.isEmpty()) { // one began in between and saw the timer armed
-            arm();
-        }
+        look();
     }
 
-    private long left(Call call) {
-        return call.sentNanos() + limit.toNanos() - clock.nanoTime();
+    private long left(Call call, long now) {
+        return call.sentNanos() + limit.toNanos() - now;
     }
 }

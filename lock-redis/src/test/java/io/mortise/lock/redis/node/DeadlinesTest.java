@@ -16,10 +16,12 @@ class DeadlinesTest {
     private final ManualClock clock = new ManualClock();
     private final CountingClock counting = new CountingClock(clock);
     private final List<Call> overdue = new ArrayList<>();
-    private final Deadlines deadlines = new Deadlines(counting, LIMIT, call -> {
+    private final Deadlines deadlines = new Deadlines(counting, LIMIT, this::end);
+
+    private void end(Call call) {
         overdue.add(call);
         call.completeExceptionally(new IllegalStateException("overdue"));
-    });
+    }
 
     private Call begin() {
         Call call = Call.bySha1(new Script("return 1"), new String[0], new String[0], clock.nanoTime(), 0);
@@ -64,6 +66,56 @@ class DeadlinesTest {
         clock.advance(LIMIT);
         assertThat(overdue).isEmpty();
         assertThat(counting.timers).isEqualTo(1);
+    }
+
+    @Test
+    void S15_whoeverReadsTheAnswersHasAMomentAfterAPause() {
+        Call answered = begin();
+        Call silent = begin();
+        clock.jump(LIMIT.multipliedBy(3));
+        assertThat(overdue).isEmpty();
+        answered.complete();
+        clock.advance(Duration.ofMillis(19));
+        assertThat(overdue).isEmpty();
+        clock.advance(Duration.ofMillis(1));
+        assertThat(overdue).containsExactly(silent);
+    }
+
+    @Test
+    void S15_aPauseBetweenTheLooksEndsOnlyWhatTheFirstOneSaw() {
+        Call seen = begin();
+        clock.advance(Duration.ofMillis(4_990));
+        Call begun = begin();
+        clock.jump(LIMIT.multipliedBy(3));
+        assertThat(overdue).containsExactly(seen);
+        clock.advance(Duration.ofMillis(20));
+        assertThat(overdue).containsExactly(seen, begun);
+    }
+
+    @Test
+    void S15_theMomentIsShortWhereTheLimitIs() {
+        Deadlines tight = new Deadlines(clock, Duration.ofMillis(20), this::end);
+        Call call = Call.bySha1(new Script("return 1"), new String[0], new String[0], clock.nanoTime(), 0);
+        tight.begin(call);
+        clock.jump(Duration.ofSeconds(1));
+        assertThat(overdue).isEmpty();
+        clock.advance(Duration.ofMillis(5));
+        assertThat(overdue).contains(call);
+    }
+
+    /** A server that did not know the script is asked with its text, behind what was sent meanwhile. */
+    @Test
+    void S15_oneThatIsSentAgainHasWhatIsLeftOfItsTime() {
+        Call call = begin();
+        clock.advance(Duration.ofSeconds(4));
+        Call younger = begin();
+        call.completeExceptionally(new IllegalStateException("NOSCRIPT"));
+        Call again = Call.byText(new Script("return 1"), new String[0], new String[0], call.sentNanos(), 0);
+        deadlines.begin(again);
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(overdue).containsExactly(again);
+        clock.advance(Duration.ofSeconds(4));
+        assertThat(overdue).containsExactly(again, younger);
     }
 
     @Test

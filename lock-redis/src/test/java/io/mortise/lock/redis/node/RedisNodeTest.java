@@ -5,22 +5,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.servers.Await;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class RedisNodeTest {
+    private static final String[] NO_KEYS = {};
+
     @Test
     void S15_aNodesRequestsHaveItsOwnDeadline() {
         try (NodeBench bench = new NodeBench()) {
             RedisNode node = bench.node(Duration.ofMillis(300));
             bench.server.pause();
-            CompletionStage<?> script = node.ask("a script", new Script("return 1"), new String[0]);
+            CompletionStage<?> script = node.ask("a script", new Script("return 1"), NO_KEYS);
             CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
             for (CompletionStage<?> asked : new CompletionStage<?>[] {script, command}) {
                 assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
@@ -31,6 +35,50 @@ class RedisNodeTest {
             bench.server.resume();
             node.close().join();
         }
+    }
+
+    /** As after a pause of the whole process: the timers run first, and the answer is in the socket already. */
+    @Test
+    void S15_anAnswerThatNobodyHasReadYetIsNoSilence() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (NodeBench bench = new NodeBench(clock)) {
+            Duration limit = Duration.ofSeconds(2);
+            RedisNode node = bench.node(limit);
+            long connection = connectionId(node);
+            Script known = new Script("return 1").whole();
+            CompletableFuture<Void> stopped = new CompletableFuture<>();
+            CompletableFuture<Void> goesOn = new CompletableFuture<>();
+            bench.server.pause(); // both are written before either is answered
+            node.run(known, NO_KEYS, NO_KEYS, new Reply() {
+                @Override
+                public void answered(List<Object> values) {
+                    stopped.complete(null);
+                    goesOn.orTimeout(20, TimeUnit.SECONDS).join();
+                }
+
+                @Override
+                public void failed(Throwable cause, boolean notExecuted) {
+                    stopped.completeExceptionally(cause);
+                }
+            });
+            CompletionStage<?> second = node.ask("a script", known, NO_KEYS);
+            bench.server.resume();
+            stopped.get(20, TimeUnit.SECONDS);
+            clock.jump(limit.multipliedBy(2));
+            goesOn.complete(null);
+            second.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            clock.advance(limit);
+
+            assertThat(bench.told.troubles).isEmpty();
+            assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
+            node.close().join();
+        }
+    }
+
+    private static long connectionId(RedisNode node) throws Exception {
+        return node.ask("its id", RedisPubSubAsyncCommands::clientId)
+                .toCompletableFuture()
+                .get(20, TimeUnit.SECONDS);
     }
 
     @Test
