@@ -29,7 +29,7 @@ final class SessionProof {
     private final Deque<Answered> later = new ArrayDeque<>();
 
     @GuardedBy("this")
-    private boolean unbroken = true;
+    private boolean unbroken;
 
     /**
      * Of a session whose first sync was answered.
@@ -40,6 +40,10 @@ final class SessionProof {
         this.timeout = timeout;
         this.report = reportTime().toNanos();
         this.known = new Answered(made ? sent : sent - 2 * report, received);
+        this.unbroken = made;
+        if (!made) {
+            later.addLast(new Answered(sent, received)); // the leader need not know of it yet
+        }
     }
 
     /** Until when the first one proves it. */

@@ -28,13 +28,13 @@ final class ZkLiveness extends Liveness {
         this.proof = new SessionProof(timeout, sentNanos, clock.nanoTime(), session.owned());
     }
 
-    /**
-     * A renewal succeeded, just now.
-     *
-     * @return after how long one more should follow, because this one proves little; empty: in its turn
-     */
-    Optional<Duration> syncAnswered(long sentNanos, long receivedNanos) {
+    /** A renewal succeeded, just now. */
+    void syncAnswered(long sentNanos, long receivedNanos) {
         extend(proof.answered(sentNanos, receivedNanos));
+    }
+
+    /** After how long one more should follow the latest sync, because that proves little; empty: in its turn. */
+    Optional<Duration> sooner() {
         return proof.provedLittle() ? Optional.of(proof.reportTime()) : Optional.empty();
     }
 

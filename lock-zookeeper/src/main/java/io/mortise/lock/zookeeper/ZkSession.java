@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -47,6 +48,7 @@ final class ZkSession implements Watcher, CurrentSession.Session {
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final CompletableFuture<ZkCalls> calls = new CompletableFuture<>();
+    private final AtomicBoolean followUp = new AtomicBoolean(); // one more sync is due out of its turn
     private volatile long connection;
     private volatile boolean over;
     private volatile @Nullable BackendRefusedException refusal;
@@ -226,6 +228,7 @@ final class ZkSession implements Watcher, CurrentSession.Session {
                         timeout().toMillis());
                 if (ready.complete(liveness)) {
                     context.keep(liveness);
+                    renewSooner(liveness);
                 }
             } else {
                 log.info("event=session-sync-failed cause=\"{}\"", failure.toString());
@@ -242,14 +245,25 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         long sent = context.clock().nanoTime();
         calls().sync(base).whenComplete((answered, failure) -> {
             if (failure == null) {
-                liveness.syncAnswered(sent, context.clock().nanoTime())
-                        .ifPresent(pause -> context.clock().schedule(pause.plus(REPORT_SLACK), () -> renew(liveness)));
+                liveness.syncAnswered(sent, context.clock().nanoTime());
+                renewSooner(liveness);
             } else if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
                 end("the session expired");
             } else {
                 liveness.unknown(failure);
             }
         });
+    }
+
+    /** If the latest sync proved little, and none is to follow soon already. */
+    private void renewSooner(ZkLiveness liveness) {
+        Optional<Duration> pause = liveness.sooner();
+        if (pause.isPresent() && followUp.compareAndSet(false, true)) {
+            context.clock().schedule(pause.get().plus(REPORT_SLACK), () -> {
+                followUp.set(false);
+                renew(liveness);
+            });
+        }
     }
 
     /** The server, the application or an answer said that the session is no more. */

@@ -12,6 +12,8 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
@@ -115,8 +117,47 @@ class BorrowedHandleTest {
         open(server.connectString(), 9_000);
         try (LockClient client = client();
                 Lease lease = client.named("n").acquire()) {
-            assertThat(lease.remaining()).isBetween(Duration.ofSeconds(3), Duration.ofMillis(6_750));
+            assertThat(lease.remaining()).isBetween(Duration.ofSeconds(1), Duration.ofMillis(6_750));
         }
+    }
+
+    /** The first sync proves half of the timeout; one that follows after a quarter of it proves three quarters more. */
+    @Test
+    void S02_theFirstProofIsFollowedInGoodTimeAndOnlyOnce() throws Exception {
+        Duration timeout = Duration.ofSeconds(8);
+        ZooKeeper handle = open(server.connectString(), Math.toIntExact(timeout.toMillis()));
+        ManualClock clock = new ManualClock();
+        try (LockClient client = LockClients.over(
+                        context -> ZkBackend.open(ZooKeeperOptions.using(() -> handle), context),
+                        ClientOptions.defaults(),
+                        clock);
+                Lease lease = client.named("n").acquire()) {
+            long syncs = syncs();
+            Duration atFirst = lease.remaining();
+            assertThat(atFirst).isLessThanOrEqualTo(timeout.dividedBy(2));
+            clock.advance(timeout.dividedBy(5));
+            afterWhatWasSent(client);
+            assertThat(syncs()).as("a renewal in its turn").isEqualTo(syncs + 1);
+            assertThat(lease.remaining()).as("which proves nothing yet").isLessThan(atFirst);
+
+            clock.advance(Duration.ofMillis(8_000 / 4 - 8_000 / 5 + 10));
+            afterWhatWasSent(client);
+            assertThat(syncs()).as("the one that follows").isEqualTo(syncs + 2);
+            assertThat(lease.remaining()).isGreaterThan(Duration.ofMillis(5_800));
+
+            clock.advance(timeout.dividedBy(4));
+            afterWhatWasSent(client);
+            assertThat(syncs()).as("another in its turn, and no more").isEqualTo(syncs + 3);
+        }
+    }
+
+    private static long syncs() {
+        return server.requests().getOrDefault("sync", 0L);
+    }
+
+    /** Replies come in the order of the requests, on one thread. */
+    private static void afterWhatWasSent(LockClient client) throws InterruptedException {
+        client.named("another").acquire().close();
     }
 
     @Test

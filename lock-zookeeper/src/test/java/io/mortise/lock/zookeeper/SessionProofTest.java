@@ -58,21 +58,35 @@ class SessionProofTest {
         assertThat(SessionProof.first(TIMEOUT, 0, true)).isBetween(15 * SECOND - MARGIN, 15 * SECOND);
     }
 
+    /** One more sync a quarter of the timeout later, and it proves as much as on a handle of our own: half of the proof is left then. */
+    @Test
+    void S02_aHandleThatWasOpenBeforeProvesAsMuchOnceItsFirstSyncIsKnown() {
+        SessionProof proof = new SessionProof(TIMEOUT, 0, SECOND / 10, false);
+        assertThat(proof.provedLittle()).isTrue();
+        assertThat(proof.answered(4 * SECOND, 4 * SECOND)).isLessThanOrEqualTo(10 * SECOND);
+        assertThat(proof.provedLittle()).isTrue();
+        long next = SECOND / 10 + REPORT;
+        assertThat(proof.answered(next, next)).isBetween(next + 15 * SECOND - MARGIN, next + 15 * SECOND);
+        assertThat(proof.provedLittle()).isFalse();
+    }
+
     /**
      * A follower that reports every quarter of the timeout, as seldom as it may, is cut off when it has just passed on a
-     * random sync. Syncs are sent at random times, some after a pause, and some are stuck on the way.
+     * random sync. Syncs are sent at random times, some after a pause, and some are stuck on the way. Every other handle was
+     * open before, and what the leader knew of it was as old as it may be.
      */
     @Test
     void S02_neverOutlivesWhatTheLeaderKnows() {
         Random random = new Random(7);
         for (int round = 0; round < 50_000; round++) {
             long phase = random.nextLong(REPORT);
-            SessionProof proof = new SessionProof(TIMEOUT, 0, 0, true);
-            long touched = 0; // what the leader knows: it made the session
-            long valid = SessionProof.first(TIMEOUT, 0, true);
+            boolean made = round % 2 == 0;
+            long touched = made ? 0 : -2 * REPORT; // what the leader knows; it made the session, if that is new
             long sent = 0;
-            long heard = 0;
-            long answered = 0;
+            long heard = made ? 0 : random.nextLong(SECOND / 5);
+            long answered = heard + (made ? 0 : random.nextLong(SECOND / 5));
+            SessionProof proof = new SessionProof(TIMEOUT, sent, answered, made);
+            long valid = SessionProof.first(TIMEOUT, sent, made);
             for (int syncs = 1 + random.nextInt(8); syncs > 0; syncs--) {
                 sent += random.nextInt(4) == 0 ? random.nextLong(15 * SECOND) : random.nextLong(4 * SECOND);
                 long before = heard;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -39,6 +40,9 @@ import org.junit.jupiter.api.Test;
 class ZooKeeperAmbiguityTest {
     /** Long enough that no renewal falls into a round. */
     private static final Duration SESSION = Duration.ofSeconds(40);
+
+    /** ZooKeeper's client takes a second or two for each, and all rounds do so at once. */
+    private static final ClientOptions TWO_RECONNECTS = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(15));
 
     private static final int ROUNDS_AT_ONCE = 26;
     /** More requests than any of the operations sends. */
@@ -280,7 +284,8 @@ class ZooKeeperAmbiguityTest {
     private Void round(Operation operation, int step, Fault fault, int second) throws Exception {
         String lock = "step" + count.incrementAndGet();
         try (StepProxy proxy = new StepProxy(server.port());
-                LockClient client = ZkTests.client(proxy.connectString(), SESSION)) {
+                LockClient client =
+                        ZooKeeperLocks.connect(ZkTests.options(proxy.connectString(), SESSION), TWO_RECONNECTS)) {
             try {
                 operation.run(client, proxy, lock, () -> {
                     proxy.failAt(step, fault);
