@@ -40,7 +40,8 @@ final class ZooKeeperNode implements AutoCloseable {
 
     private static ChildJvm spawn(Path root, Path config) {
         // A node that was cut off for long would otherwise wait up to a minute until it asks for votes again.
-        Map<String, String> properties = Map.of("zookeeper.fastleader.maxNotificationInterval", "1000");
+        Map<String, String> properties =
+                ZooKeeperProperties.with(Map.of("zookeeper.fastleader.maxNotificationInterval", "1000"));
         return ChildJvm.start(ZooKeeperNodeMain.class, properties, List.of(root.toString(), config.toString()));
     }
 

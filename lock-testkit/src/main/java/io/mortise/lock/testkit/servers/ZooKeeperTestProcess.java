@@ -79,7 +79,9 @@ public final class ZooKeeperTestProcess implements AutoCloseable {
 
     private ChildJvm spawn(int onPort) {
         return ChildJvm.start(
-                ZooKeeperProcessMain.class, Map.of(), ZooKeeperProcessMain.args(dir.path(), onPort, options));
+                ZooKeeperProcessMain.class,
+                ZooKeeperProperties.with(Map.of()),
+                ZooKeeperProcessMain.args(dir.path(), onPort, options));
     }
 
     private int awaitPort(ChildJvm starting) {
