@@ -12,6 +12,13 @@ public final class Logging {
         set("defaultLogLevel", verbose ? "info" : "warn");
         // An embedded server warns of each client that vanishes, which the demo makes happen on purpose.
         set("log.org.apache.zookeeper", verbose ? "warn" : "error");
+        if (!verbose) {
+            // What they say of a store that is away, or of an end in the middle of something, the command says in its
+            // own words.
+            set("log.io.lettuce", "error");
+            set("log.io.netty", "error");
+            set("log.io.netty.util.concurrent", "off");
+        }
         JavaLogging.use(verbose);
         if (verbose) {
             times();

@@ -24,6 +24,7 @@ final class Screen implements Watching {
     private final String title;
     private final Thread restore = new Thread(this::leave, "lockctl-restore-screen");
     private SortedMap<String, LockStatus> last = new TreeMap<>();
+    private TerminalSize size = TerminalSize.USUAL;
     private boolean left;
 
     private Screen(PrintWriter out, String title) {
@@ -52,7 +53,7 @@ final class Screen implements Watching {
     }
 
     private boolean draw(String state, SortedMap<String, LockStatus> held) {
-        TerminalSize size = TerminalSize.now();
+        size = TerminalSize.now().orElse(size);
         List<String> lines = new ArrayList<>();
         lines.add(Holders.seconds(Instant.now()) + "  " + title);
         lines.add(state);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.run;
 
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.cli.LockCtl;
 import io.mortise.lock.testkit.servers.Await;
 import java.io.IOException;
@@ -17,6 +18,9 @@ import java.util.concurrent.TimeUnit;
 /** lockctl as a person or cron runs it: a process of its own, whose output goes to files. */
 final class LockctlProcess implements AutoCloseable {
     static final Duration SOON = Duration.ofSeconds(30);
+
+    /** On a machine that does many things at once, the first connection of a JVM takes its time. */
+    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     /** Tests that run in the background of a script have INT ignored, as after nohup HUP, and so would lockctl. */
     private static final List<String> DEFAULT_SIGNALS = defaultSignals();
