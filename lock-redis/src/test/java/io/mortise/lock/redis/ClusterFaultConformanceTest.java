@@ -131,7 +131,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         public void expireSession(LockClient client) {
             for (RedisTestServer node : cluster.nodes().subList(0, 3)) {
                 try (BareRedis redis = node.connect()) {
-                    RedisTests.expireGrants(redis, prefix, line(client).clientId);
+                    redis.expireGrants(prefix, line(client).clientId);
                 }
             }
         }

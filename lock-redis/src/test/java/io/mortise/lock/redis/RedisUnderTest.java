@@ -55,7 +55,12 @@ final class RedisUnderTest extends BackendOverLines<TcpProxy> {
     /** The ids of the clients; on a server from outside nobody knows whose they are. */
     @Override
     protected Set<String> sessions() {
-        return server.ifOwn().isPresent() ? RedisTests.clientIds(port) : Set.of();
+        if (server.ifOwn().isEmpty()) {
+            return Set.of();
+        }
+        try (BareRedis redis = server.own().connect()) {
+            return redis.mortiseClients();
+        }
     }
 
     @Override
@@ -78,7 +83,7 @@ final class RedisUnderTest extends BackendOverLines<TcpProxy> {
     @Override
     public void expireSession(LockClient client) {
         try (BareRedis redis = server.own().connect()) {
-            RedisTests.expireGrants(redis, prefix, session(client));
+            redis.expireGrants(prefix, session(client));
         }
     }
 

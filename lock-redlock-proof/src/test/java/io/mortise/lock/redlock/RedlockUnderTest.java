@@ -19,16 +19,9 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** A prefix of its own for one test of the kit; each client reaches the masters over lines of its own, which break together. */
 final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
-    private static final Pattern CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
-
-    /** Not a grant: what an escaped name has after a percent sign is upper case. */
-    private static final Pattern OWN_KEY = Pattern.compile("%[a-z]");
-
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
     private final ConformanceServer<RedisTestMasters> masters;
 
@@ -76,13 +69,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
     @Override
     protected Set<String> sessions() {
         Set<String> ids = new TreeSet<>();
-        masters.ifOwn()
-                .ifPresent(own -> own.each(redis -> {
-                    Matcher matcher = CLIENT.matcher(String.valueOf(redis.call("CLIENT", "LIST")));
-                    while (matcher.find()) {
-                        ids.add(matcher.group(1));
-                    }
-                }));
+        masters.ifOwn().ifPresent(own -> own.each(redis -> ids.addAll(redis.mortiseClients())));
         return ids;
     }
 
@@ -103,15 +90,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
     /** Its time is over as far as the masters are concerned. */
     @Override
     public void expireSession(LockClient client) {
-        String mark = " client=" + session(client);
-        masters.own().each(redis -> {
-            for (String key : redis.keys(prefix + "*")) {
-                if (!OWN_KEY.matcher(key).find()
-                        && String.valueOf(redis.call("GET", key)).contains(mark)) {
-                    redis.call("PEXPIRE", key, "0");
-                }
-            }
-        });
+        masters.own().each(redis -> redis.expireGrants(prefix, session(client)));
     }
 
     @Override

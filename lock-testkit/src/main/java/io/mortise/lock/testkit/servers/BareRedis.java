@@ -12,8 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +29,10 @@ import org.jspecify.annotations.Nullable;
 public final class BareRedis implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
+    private static final Pattern MORTISE_CLIENT = Pattern.compile(" name=mortise-([0-9a-f]{16}) ");
+
+    /** A key of Mortise's beside a grant: what an escaped name has after a percent sign is upper case. */
+    private static final Pattern NO_GRANT = Pattern.compile("%[a-z]");
 
     private final int port;
     private final List<String> auth;
@@ -134,6 +142,26 @@ public final class BareRedis implements AutoCloseable {
     public long scriptsButRenewals() {
         Map<String, Long> calls = commandCalls();
         return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L) - calls.getOrDefault("getrange", 0L);
+    }
+
+    /** The ids of Mortise's clients that are connected, sorted. */
+    public Set<String> mortiseClients() {
+        Set<String> ids = new TreeSet<>();
+        Matcher matcher = MORTISE_CLIENT.matcher(String.valueOf(call("CLIENT", "LIST")));
+        while (matcher.find()) {
+            ids.add(matcher.group(1));
+        }
+        return ids;
+    }
+
+    /** The time of all grants of one of Mortise's clients on this server is over. */
+    public void expireGrants(String prefix, String clientId) {
+        for (String key : keys(prefix + "*")) {
+            if (!NO_GRANT.matcher(key).find()
+                    && String.valueOf(call("GET", key)).contains(" client=" + clientId)) {
+                call("PEXPIRE", key, "0");
+            }
+        }
     }
 
     /** Starts {@link #commandCalls()} anew, and the other statistics of {@code INFO}. */

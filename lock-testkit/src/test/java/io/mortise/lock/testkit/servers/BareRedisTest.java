@@ -80,6 +80,26 @@ class BareRedisTest {
     }
 
     @Test
+    void mortiseClients_areThoseThatGaveTheirName() {
+        try (BareRedis one = server.connect();
+                BareRedis another = server.connect()) {
+            one.call("CLIENT", "SETNAME", "mortise-0123456789abcdef");
+            another.call("CLIENT", "SETNAME", "somebody");
+            assertThat(redis.mortiseClients()).containsExactly("0123456789abcdef");
+        }
+    }
+
+    @Test
+    void expireGrants_touchesOnlyThoseOfOneClient() {
+        redis.call("SET", "lock:a", "owner client=0123456789abcdef more");
+        redis.call("SET", "lock:a%queue", "client=0123456789abcdef");
+        redis.call("SET", "lock:b", "owner client=fedcba9876543210 more");
+        redis.call("SET", "other:a", "owner client=0123456789abcdef more");
+        redis.expireGrants("lock:", "0123456789abcdef");
+        assertThat(redis.keys("*")).containsExactly("lock:a%queue", "lock:b", "other:a");
+    }
+
+    @Test
     void monitor_tellsWhatAnybodyAskedMeanwhile() {
         redis.call("GET", "before");
         try (BareRedis other = server.connect()) {
