@@ -10,7 +10,6 @@ import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -77,7 +76,7 @@ class EtcdCrowdTest extends OneServerTest {
             Await.until("the session is watched", SOON, () -> wire.counts().containsKey("Watch"));
             wire.reset();
             Lease lease = client.named("x").tryAcquire().orElseThrow();
-            assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2));
+            assertThat(wire.counts()).containsEntry("Txn", 2);
             assertThat(lease.fencingToken()).isGreaterThan(held.fencingToken());
             assertThat(namespace.line("x"))
                     .singleElement()

@@ -110,8 +110,10 @@ class EtcdWireTest extends OneServerTest {
                             >= 1_000 + wire.counts().getOrDefault("LeaseKeepAlive", 0));
             wire.reset();
             Await.until("it was renewed", SOON, () -> wire.counts().getOrDefault("Range", 0) >= 3);
-            assertThat(wire.counts()).containsOnlyKeys("LeaseKeepAlive", "Range");
-            assertThat(wire.counts().get("LeaseKeepAlive")).isBetween(2, 4);
+            Map<String, Integer> sent = wire.counts();
+            assertThat(sent).containsOnlyKeys("LeaseKeepAlive", "Range");
+            int renewals = sent.getOrDefault("Range", 0);
+            assertThat(sent.get("LeaseKeepAlive")).isBetween(renewals - 1, renewals + 1);
             assertThat(held).allMatch(Lease::isHeld);
         }
     }

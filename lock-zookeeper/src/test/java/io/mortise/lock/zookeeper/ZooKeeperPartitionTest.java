@@ -65,6 +65,7 @@ class ZooKeeperPartitionTest {
         });
         CompletableFuture<Lease> waiter = other.named("cut").acquireAsync();
         CompletableFuture<Long> granted = waiter.thenApply(next -> System.nanoTime());
+        CompletableFuture<Boolean> both = waiter.thenApply(next -> lease.isHeld());
         ZkTests.awaitNodes(operator, "cut", 2);
         // Two renewals later the first sync is no longer what the deadline counts from.
         LockSupport.parkNanos(SESSION.multipliedBy(2).dividedBy(5).toNanos());
@@ -84,11 +85,11 @@ class ZooKeeperPartitionTest {
                 (told.get(1, TimeUnit.SECONDS) - start) / 1_000_000,
                 (grantedAt - start) / 1_000_000,
                 (grantedAt - notHeld) / 1_000_000);
-        assertThat(notHeld).isLessThan(grantedAt);
+        assertThat(both.get(10, TimeUnit.SECONDS)).as("two holders at once").isFalse();
         assertThat(told.get(1, TimeUnit.SECONDS)).isLessThan(grantedAt);
         assertThat(reason.get(1, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.EXPIRED);
         assertThat(Duration.ofNanos(grantedAt - start))
-                .isLessThan(SESSION.plus(tick).plusSeconds(2));
+                .isLessThan(SESSION.plus(tick).plusSeconds(5));
         assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
         assertThat(next.isHeld()).isTrue();
         assertThat(lease.isHeld()).isFalse();

@@ -65,7 +65,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
 
     @Test
     void S08_borrowedHandleOutlivesOurDeadlineAndNothingOfOursStaysInLine() throws Exception {
-        Duration timeout = Duration.ofSeconds(4);
+        Duration timeout = Duration.ofSeconds(10);
         try (ZooKeeper handle = new ZooKeeper(proxy.address(), Math.toIntExact(timeout.toMillis()), event -> {});
                 LockClient borrowing = ZooKeeperLocks.connect(
                         ZooKeeperOptions.using(() -> handle),

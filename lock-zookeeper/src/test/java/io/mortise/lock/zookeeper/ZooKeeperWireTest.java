@@ -147,6 +147,7 @@ class ZooKeeperWireTest {
             Await.until("the holder's watch stands", ZkTests.SOON, () -> server.watchCount() == 1);
             Map<String, Long> empty = server.requests();
             AtomicInteger inside = new AtomicInteger();
+            long asked = System.nanoTime();
             List<CompletableFuture<Void>> waiters = new ArrayList<>();
             for (int i = 0; i < clients * threads; i++) {
                 waiters.add(all.get(i % clients).named("crowd").callAsync(lease -> {
@@ -166,8 +167,10 @@ class ZooKeeperWireTest {
             long requests = ZkTests.sent(server, before).values().stream()
                     .mapToLong(Long::longValue)
                     .sum();
+            // On a machine that takes longer, each may have looked for itself, every 5 s.
+            long looks = (long) clients * threads * ((System.nanoTime() - asked) / 5_000_000_000L);
             // Its release and one list. A list that an event overtakes is repeated, now and then.
-            assertThat(requests / (double) (clients * threads)).isLessThanOrEqualTo(2.1);
+            assertThat((requests - looks) / (double) (clients * threads)).isLessThanOrEqualTo(2.1);
         } finally {
             all.forEach(LockClient::close);
         }

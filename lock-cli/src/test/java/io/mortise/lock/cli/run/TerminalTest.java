@@ -125,7 +125,8 @@ class TerminalTest {
         awaitScreen("Stopped");
         try (LockClient client = Locks.connect(url);
                 Lease next = client.named("x").acquire()) {
-            assertThat(LockctlProcess.runs(pid)).isFalse();
+            // That it is in time is UnattendedCommandTest's.
+            Await.until("it is dead", LockctlProcess.SOON, () -> !LockctlProcess.runs(pid));
             assertThat(next.isHeld()).isTrue();
         }
         type("fg; echo co\"\"de=$?\n");

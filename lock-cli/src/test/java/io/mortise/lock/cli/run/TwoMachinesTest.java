@@ -68,7 +68,7 @@ class TwoMachinesTest {
         List<String> command = new ArrayList<>(
                 List.of("nsenter", "-t", machines.get(machine - 1), "--user", "--net", "--preserve-credentials"));
         command.addAll(LockctlProcess.command(
-                "run", "-u", "redis://10.7." + machine + ".1:6379?lease=3s", "x", "--", "sh", "-c", script));
+                "run", "-u", "redis://10.7." + machine + ".1:6379?lease=12s", "x", "--", "sh", "-c", script));
         return LockctlProcess.start(dir, Map.of(), command);
     }
 

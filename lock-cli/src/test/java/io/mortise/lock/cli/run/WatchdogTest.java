@@ -40,7 +40,7 @@ class WatchdogTest {
             watchdog = process(Map.of(), "/bin/sh", "-c", text, "watchdog", owner);
         }
         pipe = watchdog.outputWriter();
-        Await.until("the command leads a group", Duration.ofSeconds(5), () -> leads(command.pid()));
+        Await.until("the command leads a group", LockctlProcess.SOON, () -> leads(command.pid()));
     }
 
     private static Process process(Map<String, String> environment, String... command) throws IOException {
@@ -73,7 +73,7 @@ class WatchdogTest {
     private void awaitDeathOfAll(List<ProcessHandle> processes) {
         Await.until(
                 "all are dead",
-                Duration.ofSeconds(5),
+                LockctlProcess.SOON,
                 () -> processes.stream().noneMatch(each -> LockctlProcess.runs(each.pid())));
     }
 
@@ -90,7 +90,7 @@ class WatchdogTest {
         awaitDeathOfAll(group);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .isBetween(Duration.ofMillis(3_999), Duration.ofSeconds(7));
+                .isBetween(Duration.ofMillis(3_999), LockctlProcess.SOON);
     }
 
     @Test
@@ -100,18 +100,18 @@ class WatchdogTest {
         pipe.close();
 
         awaitDeathOfAll(group);
-        assertThat(watchdog.waitFor(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(watchdog.waitFor(20, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
     void doneKillsNobodyAndLeavesNothing() throws Exception {
         tell(command.pid() + " 300.000");
         Await.until(
-                "it counts", Duration.ofSeconds(5), () -> watchdog.descendants().count() == 2);
+                "it counts", LockctlProcess.SOON, () -> watchdog.descendants().count() == 2);
         List<ProcessHandle> counting = watchdog.descendants().toList();
         tell("done");
 
-        assertThat(watchdog.waitFor(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(watchdog.waitFor(20, TimeUnit.SECONDS)).isTrue();
         awaitDeathOfAll(counting);
         assertThat(command.isAlive()).isTrue();
     }

@@ -43,7 +43,7 @@ class InventoryTest {
     private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final int UNITS = 120;
+    private static final int UNITS = 240; // many, so that some are left when the victim is seen to sell one
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+), process (\\d+)");
 
     @TempDir
@@ -136,7 +136,7 @@ class InventoryTest {
                 return null;
             }));
         }
-        Await.until("a third is sold", SOON, () -> sold.size() > UNITS / 3);
+        Await.until("some are sold", SOON, () -> sold.size() > 20);
         awaitHolder(victim.pid());
         ProcessHandle.of(victim.pid()).orElseThrow().destroyForcibly();
         for (Future<?> buyer : buyers) {
@@ -151,7 +151,7 @@ class InventoryTest {
 
     @Test
     void whatAnInstanceSellsAfterItWasFrozenUntilAnotherSoldIsRefused() throws Exception {
-        ChildJvm slow = example("inventory-instance", "--work-millis", "5000", stock.toString());
+        ChildJvm slow = example("inventory-instance", "--work-millis", "10000", stock.toString());
         ChildJvm quick = example("inventory-instance", stock.toString());
         Instance frozen = Instance.from(slow);
         Instance other = Instance.from(quick);
@@ -162,7 +162,7 @@ class InventoryTest {
         assertThat(other.buyer().buyInTheEnd("lamp")).isEqualTo(new Buyer.Answer(200, UNITS, false));
         assertThat(late).isNotDone();
         slow.resume();
-        assertThat(late.get(30, TimeUnit.SECONDS)).isEqualTo(new Buyer.Answer(503, -1, true));
+        assertThat(late.get(40, TimeUnit.SECONDS)).isEqualTo(new Buyer.Answer(503, -1, true));
         assertThat(other.buyer().look("lamp").number()).isEqualTo(UNITS - 1);
     }
 }

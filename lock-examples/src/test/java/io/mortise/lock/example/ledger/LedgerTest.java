@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
 import io.mortise.lock.Locks;
 import io.mortise.lock.example.MainWithParent;
 import io.mortise.lock.testkit.servers.Await;
@@ -14,8 +15,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -29,7 +32,8 @@ class LedgerTest {
     private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final int MOVES = 100; // many, so that the victim is still at it when it is seen to hold the lock
+    private static final int MOVES = 100; // many, so that they are still at it when one is seen to hold the lock
+    private static final int WRITERS = 3;
     private static final Pattern STARTED = Pattern.compile("(w\\d) is process (\\d+)");
 
     @TempDir
@@ -52,19 +56,26 @@ class LedgerTest {
                                     String.valueOf(MOVES),
                                     "--file",
                                     path.toString()))) {
-                Matcher started = STARTED.matcher(
-                        ledger.awaitLine(line -> STARTED.matcher(line).matches(), SOON));
-                assertThat(started.matches()).isTrue();
-                String victim = started.group(1);
-                long pid = Long.parseLong(started.group(2));
-                Await.until("the victim has written", SOON, () -> read(path).movesBy(victim) >= 3);
-                Await.until(
-                        "the victim has the lock",
-                        SOON,
-                        () -> operator.named(WriterCommand.lockName(path)).status().join().holders().stream()
-                                .anyMatch(holder -> holder.pid().orElse(0) == pid));
-                ProcessHandle.of(pid).orElseThrow().destroyForcibly();
-                ledger.awaitLine(line -> line.equals(victim + " was killed"), SOON);
+                Map<Long, String> writers = new HashMap<>();
+                while (writers.size() < WRITERS) {
+                    Matcher started = STARTED.matcher(
+                            ledger.awaitLine(line -> STARTED.matcher(line).matches(), SOON));
+                    assertThat(started.matches()).isTrue();
+                    writers.put(Long.parseLong(started.group(2)), started.group(1));
+                }
+                AtomicLong victim = new AtomicLong();
+                Await.until("one that has written has the lock", SOON, () -> {
+                    for (LockHolder holder : operator.named(WriterCommand.lockName(path))
+                            .status()
+                            .join()
+                            .holders()) {
+                        victim.set(holder.pid().orElse(0));
+                    }
+                    String writer = writers.get(victim.get());
+                    return writer != null && read(path).movesBy(writer) >= 3;
+                });
+                ProcessHandle.of(victim.get()).orElseThrow().destroyForcibly();
+                ledger.awaitLine(line -> line.equals(writers.get(victim.get()) + " was killed"), SOON);
                 assertThat(ledger.awaitExit(SOON)).as(ledger.lastLines()).isZero();
             }
         }
