@@ -7,6 +7,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.HealthyConformance;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -47,6 +48,12 @@ class ClusterConformanceTest extends HealthyConformance {
                                     .toList())
                             .prefix(prefix),
                     options);
+        }
+
+        /** A renewal comes every third of it, on a machine that stalls. */
+        @Override
+        public Duration lease() {
+            return Duration.ofSeconds(3);
         }
 
         @Override

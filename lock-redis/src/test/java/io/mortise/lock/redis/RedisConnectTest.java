@@ -106,7 +106,7 @@ class RedisConnectTest {
     }
 
     private static void works(LockClient one, LockClient two) throws Exception {
-        Lease held = one.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(3)))
+        Lease held = one.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(6)))
                 .acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
         AtomicReference<Duration> left = new AtomicReference<>(held.remaining());

@@ -74,22 +74,25 @@ class RedisWireTest extends OneServerTest {
         redis.resetCommandCalls();
         long start = System.nanoTime();
         Await.until("two seconds are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_000_000_000L);
+        // On a machine that takes longer, each may have looked for a holder that died, every 5 s: at the end as well.
         assertThat(redis.scriptsButRenewals())
                 .as("requests while nothing happens")
-                .isZero();
+                .isLessThanOrEqualTo(looks(crowd, asked));
         held.release();
         for (CompletableFuture<?> cycle : cycles) {
             cycle.get(30, TimeUnit.SECONDS);
         }
         double handOffs = crowd;
-        // On a machine that takes longer, each may have looked for a holder that died, every 5 s.
-        long looks = crowd * ((System.nanoTime() - asked) / 5_000_000_000L);
-        assertThat((redis.scriptsButRenewals() - looks) / handOffs)
+        assertThat((redis.scriptsButRenewals() - looks(crowd, asked)) / handOffs)
                 .as("requests per hand-off")
                 .isLessThanOrEqualTo(1.2);
         assertThat(redis.commandCalls().getOrDefault("publish", 0L) / handOffs)
                 .as("messages per hand-off")
                 .isLessThanOrEqualTo(1.0);
+    }
+
+    private static long looks(int crowd, long asked) {
+        return crowd * ((System.nanoTime() - asked) / 5_000_000_000L);
     }
 
     @Test
@@ -116,7 +119,7 @@ class RedisWireTest extends OneServerTest {
 
     @Test
     void aThousandHeldLocksAreRenewedByTenRequestsAPeriodAtMost() throws Exception {
-        Duration lease = Duration.ofSeconds(3);
+        Duration lease = Duration.ofSeconds(6);
         LockClient client = client();
         List<CompletableFuture<Lease>> acquired = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {

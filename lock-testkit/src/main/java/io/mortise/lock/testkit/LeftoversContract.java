@@ -4,6 +4,7 @@ package io.mortise.lock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
@@ -19,8 +20,9 @@ interface LeftoversContract extends Contract {
 
     @Test
     default void S17_waitersOnManyNamesLeaveNothing() throws Exception {
-        LockClient holder = bench().client();
-        LockClient waiter = bench().client();
+        ClientOptions patient = ClientOptions.defaults().unavailableAfter(Bench.LONG); // so many at once
+        LockClient holder = bench().client(patient);
+        LockClient waiter = bench().client(patient);
         holder.named("warm").run(lease -> waiter.named("warm").tryAcquire()); // starts what is started once
         int threads = threads();
         List<CompletableFuture<Lease>> holding = new ArrayList<>();

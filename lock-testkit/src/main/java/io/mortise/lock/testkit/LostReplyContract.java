@@ -22,7 +22,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A request was executed and its reply never came (S05, S08). Needs a {@link Faults#line} that drops replies. */
 interface LostReplyContract extends Contract {
     /** On a line that stays open a lost reply is noticed no earlier than this. */
-    ClientOptions NOTICES_SOON = ClientOptions.defaults().requestTimeout(Duration.ofMillis(400));
+    ClientOptions NOTICES_SOON = ClientOptions.defaults()
+            .requestTimeout(Duration.ofMillis(400))
+            .unavailableAfter(Bench.LONG); // a connection that broke with the reply takes its time
 
     /** The grant that nobody was told of is found again: it must not stand in the way of its own client. */
     @ParameterizedTest

@@ -165,7 +165,7 @@ interface SilenceContract extends Contract {
         client.close();
         assertThat(Timing.since(start))
                 .as("close")
-                .isLessThan(IMPATIENT.requestTimeout().multipliedBy(2).plusSeconds(2));
+                .isLessThan(IMPATIENT.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
         assertThat(held.isHeld()).isFalse();
         Bench.eventually("the waiter failed", Bench.PROMPT, waiting::isCompletedExceptionally);
         if (other.capabilities().contains(Capability.CRASH_RELEASE)) {

@@ -16,11 +16,13 @@ final class Quiet {
 
     /**
      * Returns when {@code condition} held and no request came for all of {@code span}, or for longer on a machine where
-     * threads wait long for a processor: so long that a thread that still has something to send has had its turn.
+     * threads wait long for a processor: so long that a thread that still has something to send has had its turn, but not so
+     * long that a renewal is due, which is a request too.
      */
     static void await(Trial trial, Duration span, BooleanSupplier condition) {
         long start = System.nanoTime();
         long needed = span.toNanos();
+        long most = Math.max(needed, trial.backend().renewal().toNanos() * 7 / 10);
         Map<String, Long> last = trial.backend().requests();
         long since = start;
         long now = start;
@@ -28,7 +30,7 @@ final class Quiet {
             LockSupport.parkNanos(PAUSE_NANOS);
             long before = now;
             now = System.nanoTime();
-            needed = Math.max(needed, LATE_TIMES * (now - before - PAUSE_NANOS));
+            needed = Math.max(needed, Math.min(most, LATE_TIMES * (now - before - PAUSE_NANOS)));
             if (!condition.getAsBoolean() || !trial.workSince(last).isEmpty()) {
                 last = trial.backend().requests();
                 since = now;

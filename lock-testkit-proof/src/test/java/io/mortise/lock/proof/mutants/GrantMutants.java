@@ -248,7 +248,7 @@ final class GrantMutants {
 
         NeverCountsDown(Lease honest) {
             super(honest);
-            this.whole = honest.remaining();
+            this.whole = Duration.ofSeconds(honest.remaining().toSeconds() + 1); // as it was granted, however long ago
         }
 
         @Override

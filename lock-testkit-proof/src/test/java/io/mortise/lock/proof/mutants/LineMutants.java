@@ -185,7 +185,7 @@ final class LineMutants {
                 honest.admin().orElseThrow().diagnose().thenRun(() -> answered.set(true));
                 long start = System.nanoTime();
                 while (!answered.get()
-                        && System.nanoTime() - start < Duration.ofSeconds(4).toNanos()) {
+                        && System.nanoTime() - start < Duration.ofSeconds(6).toNanos()) {
                     LockSupport.parkNanos(1_000_000);
                 }
                 super.close();

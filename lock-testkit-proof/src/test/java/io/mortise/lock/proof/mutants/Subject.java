@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /** The kit over the mutant that {@link #MUTANT} names. Its name keeps it from being run by itself. */
-@Timeout(value = 8, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a mutant that hangs is cut off, not waited for
+@Timeout(value = 15, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a mutant that hangs is cut off, not waited for
 @ExtendWith(Subject.Choice.class)
 class Subject extends LockConformance {
     static final String MUTANT = "mortise.mutant";

@@ -103,8 +103,10 @@ class TcpProxyTest {
         try (Socket socket = connect()) {
             echo(socket, 1);
             proxy.delay(Duration.ofMillis(5));
+            // The best of many: the machine may be busy for a while.
+            long begin = System.nanoTime();
             long best = Long.MAX_VALUE;
-            for (int i = 0; i < 20; i++) {
+            while (best >= 12_000_000 && System.nanoTime() - begin < LIMIT.toNanos()) {
                 long start = System.nanoTime();
                 echo(socket, 2);
                 long took = System.nanoTime() - start;

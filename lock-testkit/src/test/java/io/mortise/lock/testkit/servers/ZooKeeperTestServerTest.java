@@ -51,7 +51,7 @@ class ZooKeeperTestServerTest {
     @Test
     void requests_countsEachKind_andPacketsLeaveOutPings() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
-                ZooKeeper client = Clients.connect(server.connectString(), Duration.ofSeconds(2))) {
+                ZooKeeper client = Clients.connect(server.connectString(), Duration.ofSeconds(6))) {
             Clients.create(client, "/a", CreateMode.PERSISTENT);
             Clients.create(client, "/b", CreateMode.PERSISTENT);
             client.getData("/a", true, null);
