@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The deadlines of all requests on one connection (S15). They get the same time each, so the oldest ends first and one timer
- * serves all: it is set once in a while, not for each request.
+ * serves all that are sent for the first time: it is set once in a while, not for each request.
  *
  * <p>After a pause of the process the timer may run ahead of the thread that has the answers to read. So nothing ends at the
  * first look, but at a second one, {@link #lead} later; by so much a call may end late.
@@ -41,7 +41,8 @@ final class Deadlines {
         open.add(call);
         Duration left = Duration.ofNanos(left(call, clock.nanoTime()));
         if (left.compareTo(limit.minus(lead)) < 0) {
-            clock.schedule(left, () -> endAlone(call)); // it stands behind younger ones
+            // It stands behind younger ones.
+            clock.schedule(left, () -> clock.schedule(lead, () -> endAlone(call)));
         } else {
             arm();
         }

@@ -16,13 +16,19 @@ final class OwnChannels implements NettyCustomizer {
     private final ChannelGroup all =
             new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true); // once closed, it closes what joins
 
+    private volatile boolean closed;
+
     @Override
     public void afterChannelInitialized(Channel channel) {
         all.add(channel);
+        if (closed) {
+            leaveClosed(channel);
+        }
     }
 
-    /** For good: none is made anew. Returns at once. */
+    /** None of them is made anew. Returns at once. */
     void close() {
+        closed = true;
         all.forEach(OwnChannels::leaveClosed);
         all.close();
     }
@@ -32,6 +38,7 @@ final class OwnChannels implements NettyCustomizer {
         ConnectionWatchdog watchdog = channel.pipeline().get(ConnectionWatchdog.class);
         if (watchdog != null) {
             watchdog.setListenOnChannelInactive(false);
+            watchdog.setReconnectSuspended(true); // a channel that is active only now would listen again
         }
     }
 }
