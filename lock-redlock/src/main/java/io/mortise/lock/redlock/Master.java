@@ -163,7 +163,7 @@ final class Master {
                 : leftovers.tooMany()
                         ? "it lags: it has not yet taken away what " + leftovers.size()
                                 + " attempts may have left there"
-                        : "it votes by now";
+                        : "it votes now, but had no part in this";
     }
 
     /** Why it cannot be asked at all, if nobody can change that but people. */

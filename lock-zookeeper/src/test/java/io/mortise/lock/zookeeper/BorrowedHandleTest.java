@@ -140,7 +140,7 @@ class BorrowedHandleTest {
             assertThat(syncs()).as("a renewal in its turn").isEqualTo(syncs + 1);
             assertThat(lease.remaining()).as("which proves nothing yet").isLessThan(atFirst);
 
-            clock.advance(Duration.ofMillis(8_000 / 4 - 8_000 / 5 + 10));
+            clock.advance(timeout.dividedBy(4).minus(timeout.dividedBy(5)).plusMillis(10));
             afterWhatWasSent(client);
             assertThat(syncs()).as("the one that follows").isEqualTo(syncs + 2);
             assertThat(lease.remaining()).isGreaterThan(Duration.ofMillis(5_800));

@@ -14,7 +14,7 @@ record TerminalSize(int rows, int columns) {
 
     private static final Pattern SIZE = Pattern.compile("(\\d{1,5}) (\\d{1,5})\\s*");
 
-    /** As it is now; empty if nobody knows, or a signal ended who was asked. */
+    /** As it is now; empty if nobody knows, or a signal ended stty. */
     static Optional<TerminalSize> now() {
         try {
             Process stty = new ProcessBuilder("sh", "-c", "stty size </dev/tty")

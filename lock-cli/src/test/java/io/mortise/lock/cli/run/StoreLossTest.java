@@ -121,7 +121,7 @@ class StoreLossTest {
     }
 
     @Test
-    void aLockThatAnOperatorTakesAwayEndsTheCommandAtOnce() {
+    void aLockThatAnOperatorTakesAwayEndsTheCommand() {
         try (LockctlProcess run =
                         run("taken", "--", "sh", "-c", "trap '' TERM; sleep 300 & echo pids $$ $! here; wait");
                 LockClient client = Locks.connect(server.url(), LockctlProcess.PATIENT)) {
