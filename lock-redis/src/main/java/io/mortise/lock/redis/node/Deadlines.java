@@ -23,6 +23,7 @@ final class Deadlines {
     private final LockClock clock;
     private final Duration limit;
     private final Duration lead;
+    private final Duration untilLook;
     private final Consumer<Call> overdue;
     private final Queue<Call> open = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean armed = new AtomicBoolean();
@@ -33,16 +34,17 @@ final class Deadlines {
         this.limit = limit;
         Duration quarter = limit.dividedBy(4);
         this.lead = quarter.compareTo(LONGEST_LEAD) < 0 ? quarter : LONGEST_LEAD;
+        this.untilLook = limit.minus(lead);
         this.overdue = overdue;
     }
 
     /** It is about to be sent, perhaps once more, with what is left of its time. */
     void begin(Call call) {
         open.add(call);
-        Duration left = Duration.ofNanos(left(call, clock.nanoTime()));
-        if (left.compareTo(limit.minus(lead)) < 0) {
+        long left = left(call, clock.nanoTime());
+        if (left < untilLook.toNanos()) {
             // It stands behind younger ones.
-            clock.schedule(left, () -> clock.schedule(lead, () -> endAlone(call)));
+            clock.schedule(Duration.ofNanos(left), () -> clock.schedule(lead, () -> endAlone(call)));
         } else {
             arm();
         }
@@ -77,7 +79,7 @@ final class Deadlines {
 
     private void arm() {
         if (!armed.get() && armed.compareAndSet(false, true)) {
-            clock.schedule(limit.minus(lead), this::look);
+            clock.schedule(untilLook, this::look);
         }
     }
 
