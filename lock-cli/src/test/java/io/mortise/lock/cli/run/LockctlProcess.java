@@ -186,6 +186,11 @@ final class LockctlProcess implements AutoCloseable {
         }
     }
 
+    /** Of all of them. */
+    static void awaitDeath(List<Long> pids) {
+        Await.until("all are dead", SOON, () -> pids.stream().noneMatch(LockctlProcess::runs));
+    }
+
     static String read(Path file) {
         try {
             return Files.readString(file);

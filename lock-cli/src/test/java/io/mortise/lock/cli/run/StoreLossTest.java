@@ -76,10 +76,7 @@ class StoreLossTest {
                 run.awaitOutput("asked");
                 assertThat(LockctlProcess.runs(pids.get(0))).isTrue();
 
-                Await.until(
-                        "the group is dead",
-                        LockctlProcess.SOON,
-                        () -> pids.stream().noneMatch(LockctlProcess::runs));
+                LockctlProcess.awaitDeath(pids);
                 // The store keeps it for a lease after the last renewal that it answered, which was before.
                 assertThat(Files.getLastModifiedTime(dir.resolve("alive")).toInstant())
                         .as("its last sign of life")
@@ -134,10 +131,7 @@ class StoreLossTest {
                     .isTrue();
 
             // Told with the next renewal (S7), and not by the deadline: it is REMOVED.
-            Await.until(
-                    "the group is dead",
-                    LockctlProcess.SOON,
-                    () -> pids.stream().noneMatch(LockctlProcess::runs));
+            LockctlProcess.awaitDeath(pids);
             Ended ended = run.end();
             assertThat(ended.code()).isEqualTo(75);
             assertThat(ended.err())

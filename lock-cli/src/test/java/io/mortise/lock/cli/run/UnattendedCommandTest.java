@@ -53,9 +53,7 @@ class UnattendedCommandTest {
             assertThat(pids).allMatch(LockctlProcess::runs);
             run.signal("KILL").end();
 
-            assertThat(Await.holdsWithin(
-                            LockctlProcess.SOON, () -> pids.stream().noneMatch(LockctlProcess::runs)))
-                    .isTrue();
+            LockctlProcess.awaitDeath(pids);
         }
     }
 
@@ -75,10 +73,7 @@ class UnattendedCommandTest {
 
             try (Lease next = client.named("x").acquire()) {
                 Instant granted = Instant.now();
-                Await.until(
-                        "the group is dead",
-                        LockctlProcess.SOON,
-                        () -> pids.stream().noneMatch(LockctlProcess::runs));
+                LockctlProcess.awaitDeath(pids);
                 assertThat(Files.getLastModifiedTime(dir.resolve("alive")).toInstant())
                         .as("its last sign of life")
                         .isBefore(granted);

@@ -71,10 +71,7 @@ class WatchdogTest {
     }
 
     private void awaitDeathOfAll(List<ProcessHandle> processes) {
-        Await.until(
-                "all are dead",
-                LockctlProcess.SOON,
-                () -> processes.stream().noneMatch(each -> LockctlProcess.runs(each.pid())));
+        LockctlProcess.awaitDeath(processes.stream().map(ProcessHandle::pid).toList());
     }
 
     private List<ProcessHandle> group() {
