@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
@@ -20,6 +21,9 @@ import org.apache.zookeeper.KeeperException.Code;
 /** The operator's view: reads the queues as they stand. */
 final class ZkAdmin implements LockAdmin {
     private static final int PIPELINED = 100;
+
+    /** Lock nodes that are read for one page: it may end before it is full, rather than run into the request timeout. */
+    private static final int MOST_READ = 2_000;
 
     private final ZkBackend backend;
     private final ZooKeeperOptions options;
@@ -75,12 +79,12 @@ final class ZkAdmin implements LockAdmin {
                         : CompletableFuture.failedFuture(failure));
     }
 
-    /** In the order of names; the cursor is the last name of the page before. */
+    /** In the order of names; the cursor is the last name that was read for the page before. */
     @Override
     public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
         return ask(
                 "list of locks",
-                calls -> calls.line(backend.paths().base(), false).thenCompose(nodes -> {
+                calls -> lockNodes(calls).thenCompose(nodes -> {
                     TreeMap<String, String> names = new TreeMap<>();
                     for (String node : nodes) {
                         LockPaths.lockName(node)
@@ -92,11 +96,28 @@ final class ZkAdmin implements LockAdmin {
                 }));
     }
 
+    /** ZooKeeper has no pages: all come in one answer, or it is not asked. */
+    private CompletionStage<List<String>> lockNodes(ZkCalls calls) {
+        return lockNodeCount(calls).thenCompose(count -> {
+            int most = ZkHandle.mostChildren(calls.handle());
+            if (count > most) {
+                throw new BackendRefusedException("list of locks: "
+                        + backend.paths().base() + " at "
+                        + backend.endpoints() + " has " + count + " nodes, this ZooKeeper handle can list " + most
+                        + ": raise its jute.maxbuffer");
+            }
+            return calls.line(backend.paths().base(), false);
+        });
+    }
+
+    private CompletionStage<Integer> lockNodeCount(ZkCalls calls) {
+        return calls.childCount(backend.paths().base());
+    }
+
     /** Lock nodes stay for a while after the last contender left: only held ones count. */
     private CompletionStage<Page> fill(ZkCalls calls, List<String> names, int from, int limit, List<LockStatus> page) {
-        if (page.size() == limit || from == names.size()) {
-            boolean more = from < names.size();
-            Optional<String> next = more ? Optional.of(page.get(page.size() - 1).name()) : Optional.empty();
+        if (page.size() == limit || from >= Math.min(names.size(), MOST_READ)) {
+            Optional<String> next = from < names.size() ? Optional.of(names.get(from - 1)) : Optional.empty();
             return CompletableFuture.completedFuture(new Page(page, next));
         }
         int until = Math.min(names.size(), from + Math.min(PIPELINED, limit - page.size()));
@@ -137,12 +158,18 @@ final class ZkAdmin implements LockAdmin {
                                 failure -> ZkFailure.is(failure, Code.NOAUTH) || ZkFailure.is(failure, Code.NONODE)
                                         ? CompletableFuture.completedFuture(List.of(ZkDiagnosis.hidden(failure)))
                                         : CompletableFuture.failedFuture(failure)));
-        return ensemble.thenCombine(servers(), (found, ofServers) -> {
-            List<Finding> all = new ArrayList<>(found);
-            all.addAll(ofServers);
-            all.addAll(ZkDiagnosis.settings(options, backend.leaseDuration(Optional.empty())));
-            return all;
-        });
+        CompletionStage<List<Finding>> lockNodes =
+                ask("diagnosis", calls -> lockNodeCount(calls).thenApply(ZkDiagnosis::lockNodes));
+        return ensemble.thenCombine(lockNodes, (found, ofLockNodes) -> {
+                    List<Finding> all = new ArrayList<>(found);
+                    all.addAll(ofLockNodes);
+                    return all;
+                })
+                .thenCombine(servers(), (all, ofServers) -> {
+                    all.addAll(ofServers);
+                    all.addAll(ZkDiagnosis.settings(options, backend.leaseDuration(Optional.empty())));
+                    return all;
+                });
     }
 
     private CompletionStage<List<Finding>> servers() {

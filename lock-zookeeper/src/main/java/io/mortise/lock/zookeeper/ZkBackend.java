@@ -42,6 +42,7 @@ final class ZkBackend implements LockBackend {
     private final BackendContext context;
     private final LockPaths paths;
     private final LateArming late;
+    private final EmptyLockNodes empty;
 
     private final CurrentSession<ZkSession> sessions;
 
@@ -53,6 +54,7 @@ final class ZkBackend implements LockBackend {
         this.context = context;
         this.paths = new LockPaths(options.basePath());
         this.late = new LateArming(context.clock(), ARM_AFTER);
+        this.empty = new EmptyLockNodes(context.clock());
         this.sessions = new CurrentSession<>(() -> ZkSession.start(options, options.toString(), context));
         this.sessionTimeout = options.sessionTimeout();
     }
@@ -111,6 +113,10 @@ final class ZkBackend implements LockBackend {
         return late;
     }
 
+    EmptyLockNodes empty() {
+        return empty;
+    }
+
     List<ACL> acl() {
         return options.acl();
     }
@@ -129,14 +135,18 @@ final class ZkBackend implements LockBackend {
         return (int) Math.min(context.requestTimeout().toMillis(), MOST_FOR_A_WORD.toMillis());
     }
 
-    /** The base is kept; the lock's own node is a container, which the server removes when it has stood empty. */
-    CompletionStage<Boolean> makeLockNode(ZkSession on, String lockNode) {
+    /**
+     * Makes the contender's node together with the container that is its lock node, or neither: the server never removes a
+     * container that has had no child. Fails with NODEEXISTS if the lock node is there by now.
+     */
+    CompletionStage<ZkCalls.Created> createWithLockNode(
+            ZkSession on, String lockNode, String child, byte[] ownerRecord) {
         // The base first only if it is missing: who may make locks may not be allowed to make what is above them.
         return on.calls()
-                .ensure(lockNode, acl(), CreateMode.CONTAINER)
+                .createInNewContainer(lockNode, child, ownerRecord, acl())
                 .exceptionallyCompose(failure -> ZkFailure.is(failure, Code.NONODE)
                         ? makeBase(on)
-                                .thenCompose(ok -> on.calls().ensure(lockNode, acl(), CreateMode.CONTAINER))
+                                .thenCompose(ok -> on.calls().createInNewContainer(lockNode, child, ownerRecord, acl()))
                                 .toCompletableFuture()
                         : CompletableFuture.failedFuture(failure));
     }
@@ -196,6 +206,7 @@ final class ZkBackend implements LockBackend {
 
     @Override
     public void close() {
+        empty.deleteAll();
         sessions.end()
                 .ifPresent(last -> Ending.await(
                         last.closed(),

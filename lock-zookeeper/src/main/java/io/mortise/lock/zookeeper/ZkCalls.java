@@ -10,6 +10,8 @@ import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
@@ -39,6 +41,30 @@ record ZkCalls(ZooKeeper handle) {
                         answer(answer, rc, asked, rc == 0 ? new Created(name, stat.getCzxid()) : null),
                 null);
         return answer;
+    }
+
+    /**
+     * Makes an ephemeral sequential node together with the container around it, in one transaction.
+     *
+     * @param child how the node's name begins
+     */
+    CompletableFuture<Created> createInNewContainer(String container, String child, byte[] data, List<ACL> acl) {
+        CompletableFuture<Created> answer = new CompletableFuture<>();
+        handle.multi(
+                List.of(
+                        Op.create(container, new byte[0], acl, CreateMode.CONTAINER),
+                        Op.create(container + "/" + child, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL)),
+                (rc, asked, context, results) ->
+                        answer(answer, rc, container, rc == 0 ? created(container, results) : null),
+                null);
+        return answer;
+    }
+
+    /** All that one transaction makes has the same zxid, and only a container's result tells it. Paths here have the chroot. */
+    private static Created created(String container, List<OpResult> results) {
+        long czxid = ((OpResult.CreateResult) results.get(0)).getStat().getCzxid();
+        String child = ((OpResult.CreateResult) results.get(1)).getPath();
+        return new Created(container + child.substring(child.lastIndexOf('/')), czxid);
     }
 
     CompletableFuture<List<String>> children(String path) {
@@ -103,6 +129,11 @@ record ZkCalls(ZooKeeper handle) {
         CompletableFuture<Boolean> synced = syncFirst ? sync(lockNode) : CompletableFuture.completedFuture(true);
         return synced.thenCombine(
                 children(lockNode).exceptionallyCompose(absent(List.of())), (ok, children) -> children);
+    }
+
+    /** How many children a node has, 0 if it is not there; costs nothing however many they are. */
+    CompletableFuture<Integer> childCount(String path) {
+        return data(path).thenApply(content -> content.stat().getNumChildren()).exceptionallyCompose(absent(0));
     }
 
     private static <T> Function<Throwable, CompletionStage<T>> absent(T instead) {

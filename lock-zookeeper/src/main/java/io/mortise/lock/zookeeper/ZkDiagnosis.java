@@ -13,6 +13,9 @@ import java.util.regex.Pattern;
 final class ZkDiagnosis {
     private static final Pattern VERSION = Pattern.compile("(?m)^Zookeeper version: (\\d+)\\.(\\d+)\\.(\\d+)");
 
+    /** As many as the servers' container manager removes in a minute. */
+    private static final int MANY_LOCK_NODES = 10_000;
+
     private ZkDiagnosis() {}
 
     /** @param config what the node of the configuration holds: nothing, on a server that stands alone */
@@ -88,6 +91,17 @@ final class ZkDiagnosis {
                     remedy));
         }
         return List.of();
+    }
+
+    static List<Finding> lockNodes(int count) {
+        if (count < MANY_LOCK_NODES) {
+            return List.of();
+        }
+        return List.of(new Finding(
+                Severity.WARNING,
+                count + " lock nodes under the base path",
+                "see who leaves them: released locks are deleted by their clients, unless an ACL forbids that, and the servers"
+                        + " remove at most 10,000 empty nodes a minute"));
     }
 
     static List<Finding> settings(ZooKeeperOptions options, Duration granted) {

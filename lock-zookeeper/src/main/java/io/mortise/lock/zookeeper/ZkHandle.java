@@ -7,6 +7,7 @@ import java.time.Duration;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,11 +17,20 @@ final class ZkHandle {
 
     private ZkHandle() {}
 
+    /** Bytes of one answer that a handle of our own accepts: the children of a node come in one, 1 MiB by default. */
+    private static final int MOST_BYTES = 64 << 20;
+
+    /** Bytes that a child takes in a list of children, with a margin over usual names. */
+    private static final int BYTES_A_CHILD = 256;
+
     static ZooKeeper open(ZooKeeperOptions options, Duration requestTimeout, Watcher watcher) {
         ZKClientConfig config = options.clientConfig().orElseGet(() -> {
             ZKClientConfig own = new ZKClientConfig();
             // Infinite by default; it bounds close(), the only call here that blocks.
             own.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(requestTimeout.toMillis()));
+            if (own.getProperty(ZKConfig.JUTE_MAXBUFFER) == null) {
+                own.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(MOST_BYTES));
+            }
             return own;
         });
         String servers = options.connectString().orElseThrow();
@@ -33,6 +43,13 @@ final class ZkHandle {
         } catch (IOException e) {
             throw new BackendUnavailableException("no connection to " + servers + ": " + e.getMessage(), e);
         }
+    }
+
+    /** So many children can be listed over this handle: a longer answer would cost it its connection. */
+    static int mostChildren(ZooKeeper handle) {
+        int bytes = handle.getClientConfig()
+                .getInt(ZKConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
+        return bytes / BYTES_A_CHILD;
     }
 
     /** Blocks until the server has answered or the request timeout is over. */

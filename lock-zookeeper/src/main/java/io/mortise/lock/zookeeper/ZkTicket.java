@@ -11,6 +11,7 @@ import io.mortise.lock.spi.Waiter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -149,7 +150,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener, LateArming.Held {
         return place.mayExist() ? recover(on, rounds) : create(on, rounds);
     }
 
-    /** One round trip: the node and the queue, pipelined. */
+    /** One round trip: the node and the queue, pipelined. Two for a lock whose own node is missing. */
     private CompletionStage<Attempt> create(ZkSession on, int rounds) {
         if (!place.creating()) {
             throw new BackendUnavailableException(acquire() + ": withdrawn");
@@ -159,25 +160,44 @@ final class ZkTicket implements Ticket, WatchTable.Listener, LateArming.Held {
             on.leave(this);
             return done(sessionEnded(on));
         }
+        backend.empty().used(lockNode);
         byte[] record = request.ownerRecord().getBytes(StandardCharsets.UTF_8);
         CompletableFuture<ZkCalls.Created> created =
                 on.calls().create(lockNode + "/" + prefix, record, backend.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
         CompletableFuture<List<String>> listed = on.calls().children(lockNode);
-        return created.handle((made, failure) -> {
-                    if (failure == null) {
-                        own(on, made.path(), made.czxid());
-                        return listed.thenCompose(children -> evaluate(on, children, rounds));
+        return created.handle((made, failure) -> failure != null && ZkFailure.is(failure, Code.NONODE)
+                        ? createWithLockNode(on, record, rounds)
+                        : created(on, made, failure, listed, rounds))
+                .thenCompose(next -> next);
+    }
+
+    private CompletionStage<Attempt> createWithLockNode(ZkSession on, byte[] record, int rounds) {
+        return backend.createWithLockNode(on, lockNode, prefix, record)
+                .handle((made, failure) -> {
+                    if (failure != null && ZkFailure.is(failure, Code.NODEEXISTS)) {
+                        place.notCreated(); // another one made the lock node meanwhile
+                        return ask(on, rounds - 1);
                     }
-                    if (ZkFailure.is(failure, Code.NONODE)) {
-                        place.notCreated();
-                        return backend.makeLockNode(on, lockNode).thenCompose(ok -> ask(on, rounds - 1));
-                    }
-                    if (!(ZkFailure.of(failure, "", "") instanceof BackendUnavailableException)) {
-                        place.notCreated(); // otherwise it may exist
-                    }
-                    return CompletableFuture.<Attempt>failedFuture(failure);
+                    return created(on, made, failure, on.calls().children(lockNode), rounds);
                 })
                 .thenCompose(next -> next);
+    }
+
+    private CompletionStage<Attempt> created(
+            ZkSession on,
+            ZkCalls.@Nullable Created made,
+            @Nullable Throwable failure,
+            CompletableFuture<List<String>> listed,
+            int rounds) {
+        if (made != null) {
+            own(on, made.path(), made.czxid());
+            return listed.thenCompose(children -> evaluate(on, children, rounds));
+        }
+        Throwable cause = Objects.requireNonNull(failure);
+        if (!(ZkFailure.of(cause, "", "") instanceof BackendUnavailableException)) {
+            place.notCreated(); // otherwise it may exist
+        }
+        return CompletableFuture.failedFuture(cause);
     }
 
     private void own(ZkSession on, String path, long createdAt) {
@@ -360,6 +380,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener, LateArming.Held {
                 watches.forgetAll(on);
                 place.notCreated();
                 on.leave(this);
+                backend.empty().left(on, lockNode);
                 return wasThere;
             }
             if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
