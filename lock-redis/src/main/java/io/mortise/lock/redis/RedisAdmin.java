@@ -70,6 +70,13 @@ final class RedisAdmin implements LockAdmin {
                         return found;
                     });
         }
+        if (backend.link().sentinels().isPresent()) {
+            RedisNode master = backend.link().nodes().get(0);
+            all = all.thenCombine(backend.link().sentinels().get().diagnose(master), (found, ofSentinels) -> {
+                found.addAll(ofSentinels);
+                return found;
+            });
+        }
         return all.thenApply(List::copyOf);
     }
 

@@ -29,6 +29,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
     private final Mailbox<RedisTicket> mailbox;
     private final RedisLink link;
     private final Renewals renewals;
+    private final GrantCheck grantCheck;
 
     @SuppressWarnings("this-escape") // messages before the constructor ends find an empty mailbox
     private RedisBackend(RedisOptions options, BackendContext context) {
@@ -39,7 +40,8 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         this.link = options.isCluster()
                 ? ClusterLink.open(options, keys, context, this)
                 : StandaloneLink.open(options, keys.channel(context.clientId()), context, this);
-        this.renewals = new Renewals(link, context.clock(), context.requestTimeout());
+        this.grantCheck = new GrantCheck(link);
+        this.renewals = new Renewals(link, grantCheck, context.clock(), context.requestTimeout());
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {
@@ -60,6 +62,10 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
 
     RedisLink link() {
         return link;
+    }
+
+    GrantCheck grantCheck() {
+        return grantCheck;
     }
 
     int waitReplicas() {

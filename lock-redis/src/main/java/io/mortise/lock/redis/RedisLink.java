@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import io.mortise.lock.redis.node.RedisNode;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The way to the servers: what differs between one server, Sentinel and Cluster. */
 interface RedisLink extends AutoCloseable {
@@ -27,6 +28,11 @@ interface RedisLink extends AutoCloseable {
     /** The same servers. */
     default List<RedisNode> nodes() {
         return List.copyOf(servers().values());
+    }
+
+    /** The sentinels that must name the server for a grant to count. */
+    default Optional<SentinelQuorum> sentinels() {
+        return Optional.empty();
     }
 
     /** Ends what was opened for it; bounded, never throws. */

@@ -71,7 +71,8 @@ public final class RedisOptions {
 
     /**
      * The application's own client, which Mortise never closes: it opens one connection of its own there. The client must have
-     * been created with a {@code RedisURI}, and its options must not pin RESP2.
+     * been created with a {@code RedisURI}, and its options must not pin RESP2. If that names sentinels, they are asked for the master at
+     * each connection, but not whether a majority of them still names it (ADR 0030): use {@link #connectTo} for that.
      */
     public static RedisOptions using(RedisClient client) {
         return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.of(client), Optional.empty()));

@@ -63,7 +63,9 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
     @Override
     public CompletionStage<Attempt> attempt() {
         Optional<HandedOn.Grant> collected = handedOn.collect(
-                node(), request.leaseDuration(), context.clock().nanoTime());
+                        node(), request.leaseDuration(), context.clock().nanoTime())
+                .flatMap(
+                        grant -> backend.grantCheck().bounded(grant, node(), request.leaseDuration(), context.clock()));
         if (collected.isPresent()) {
             return CompletableFuture.completedFuture(
                     grant(collected.get().token(), collected.get().validUntil()));
@@ -106,6 +108,7 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
             String.valueOf(PLACE_STANDS.toMillis())
         };
         leaves = true;
+        backend.grantCheck().prepare(node, request.leaseDuration());
         node.run(RedisScript.ACQUIRE.script(), keys.all(), args, new Reply() {
             @Override
             public void answered(List<Object> values) {
@@ -131,10 +134,10 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
         switch (alone ? "granted" : (String) values.get(0)) {
             case "granted" -> {
                 long token = alone ? serverMicros : (Long) values.get(1);
-                if (node.replication().required()) {
-                    replicate(answer, node, sentNanos, token);
-                } else {
+                if (backend.grantCheck().isNone(node)) {
                     answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
+                } else {
+                    check(answer, node, sentNanos, token);
                 }
             }
             case "busy" -> {
@@ -153,12 +156,12 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
         }
     }
 
-    /** It counts only once replicas have it; otherwise it is given back. */
-    private void replicate(CompletableFuture<Attempt> answer, RedisNode node, long sentNanos, long token) {
+    /** It counts only once replicas have it, and sentinels name the server; otherwise it is given back. */
+    private void check(CompletableFuture<Attempt> answer, RedisNode node, long sentNanos, long token) {
         long until = sentNanos + context.requestTimeout().toNanos() / 2; // the rest is for giving it back
-        node.replication().await(node.epoch(), until, failure -> {
+        backend.grantCheck().check(node, sentNanos, until, request.leaseDuration(), (countsFrom, failure) -> {
             if (failure == null) {
-                answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
+                answer.complete(grant(token, LockClock.deadline(countsFrom, request.leaseDuration())));
             } else {
                 removal.release(
                         found -> answer.completeExceptionally(failure), cause -> answer.completeExceptionally(failure));

@@ -18,11 +18,13 @@ final class Renewals {
     private static final int CHUNK = 250;
 
     private final RedisLink link;
+    private final GrantCheck grantCheck;
     private final LockClock clock;
     private final Duration requestTimeout;
 
-    Renewals(RedisLink link, LockClock clock, Duration requestTimeout) {
+    Renewals(RedisLink link, GrantCheck grantCheck, LockClock clock, Duration requestTimeout) {
         this.link = link;
+        this.grantCheck = grantCheck;
         this.clock = clock;
         this.requestTimeout = requestTimeout;
     }
@@ -51,7 +53,12 @@ final class Renewals {
             args[2 * i] = mine.attemptId();
             args[2 * i + 1] = String.valueOf(mine.lease().toMillis());
         }
+        Duration shortest = chunk.stream()
+                .map(RedisLiveness::lease)
+                .min(Duration::compareTo)
+                .orElseThrow();
         long sent = clock.nanoTime();
+        grantCheck.prepare(node, shortest);
         node.run(RedisScript.RENEW.script(), keys, args, new Reply() {
             @Override
             public void answered(List<Object> answer) {
@@ -63,7 +70,7 @@ final class Renewals {
                         chunk.get(i).removed("its key is gone, or has another owner's value");
                     }
                 }
-                extend(node, renewed, sent);
+                extend(node, renewed, sent, shortest);
             }
 
             @Override
@@ -73,18 +80,18 @@ final class Renewals {
         });
     }
 
-    private void extend(RedisNode node, List<RedisLiveness> renewed, long sent) {
+    private void extend(RedisNode node, List<RedisLiveness> renewed, long sent, Duration shortest) {
         if (renewed.isEmpty()) {
             return;
         }
-        if (!node.replication().required()) {
+        if (grantCheck.isNone(node)) {
             renewed.forEach(mine -> mine.extend(LockClock.deadline(sent, mine.lease())));
             return;
         }
-        node.replication().await(node.epoch(), sent + requestTimeout.toNanos(), failure -> {
+        grantCheck.check(node, sent, sent + requestTimeout.toNanos(), shortest, (countsFrom, failure) -> {
             for (RedisLiveness mine : renewed) {
                 if (failure == null) {
-                    mine.extend(LockClock.deadline(sent, mine.lease()));
+                    mine.extend(LockClock.deadline(countsFrom, mine.lease()));
                 } else {
                     mine.unknown(failure);
                 }

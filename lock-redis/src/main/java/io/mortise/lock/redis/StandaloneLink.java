@@ -14,6 +14,7 @@ import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Ending;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -26,13 +27,16 @@ final class StandaloneLink implements RedisLink {
     private final String channel;
     private final BackendContext context;
     private final @Nullable OwnClient<RedisClient> own;
+    private final Optional<SentinelQuorum> sentinels;
 
     private StandaloneLink(
             RedisNode node,
             String server,
             String channel,
             BackendContext context,
-            @Nullable OwnClient<RedisClient> own) {
+            @Nullable OwnClient<RedisClient> own,
+            Optional<SentinelQuorum> sentinels) {
+        this.sentinels = sentinels;
         this.node = node;
         this.server = server;
         this.channel = channel;
@@ -64,7 +68,12 @@ final class StandaloneLink implements RedisLink {
                     endpoints,
                     context);
             EvictionCheck.warn(node);
-            return new StandaloneLink(node, options.servers(), channel, context, own);
+            Optional<SentinelQuorum> sentinels = Optional.ofNullable(uri)
+                    .filter(named -> !named.getSentinels().isEmpty())
+                    .map(named -> new SentinelQuorum(client, named, context));
+            sentinels.ifPresent(
+                    ask -> ask.named(node, options.leaseDuration())); // its connections are there for the first grant
+            return new StandaloneLink(node, options.servers(), channel, context, own, sentinels);
         } catch (RuntimeException | Error e) {
             if (own != null) {
                 own.shutdown(Ending.LIMIT); // not awaited: what does not answer would not answer this either
@@ -101,8 +110,14 @@ final class StandaloneLink implements RedisLink {
     }
 
     @Override
+    public Optional<SentinelQuorum> sentinels() {
+        return sentinels;
+    }
+
+    @Override
     public void close() {
         node.closing();
+        sentinels.ifPresent(SentinelQuorum::close);
         Future<?> ended = own == null ? node.close() : own.shutdown(Ending.LIMIT);
         Ending.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
     }

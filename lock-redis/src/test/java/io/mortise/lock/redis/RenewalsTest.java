@@ -52,7 +52,8 @@ class RenewalsTest {
                 },
                 RedisTests.PATIENT);
         clock = Objects.requireNonNull(context.get()).clock();
-        renewals = new Renewals(Objects.requireNonNull(opened.get()).link(), clock, Duration.ofSeconds(5));
+        RedisLink link = Objects.requireNonNull(opened.get()).link();
+        renewals = new Renewals(link, new GrantCheck(link), clock, Duration.ofSeconds(5));
     }
 
     @AfterEach

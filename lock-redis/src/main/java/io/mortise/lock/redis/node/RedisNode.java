@@ -6,8 +6,10 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.spi.BackendContext;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -183,6 +185,19 @@ public final class RedisNode {
     /** Differs for each connection to any server. What was told in one epoch came over one connection. */
     public int epoch() {
         return connection.epoch();
+    }
+
+    /** The address that the present connection leads to: known of clients that are Mortise's own, while connected. */
+    public Optional<SocketAddress> remote() {
+        StatefulRedisPubSubConnection<String, String> made = connection.ifMade();
+        return made == null ? Optional.empty() : NoSyncClient.remote(made);
+    }
+
+    /** Drops the connection: the next one leads to the server that is the master by then. */
+    public void reconnect() {
+        if (!closed) {
+            connection.drop();
+        }
     }
 
     /** Where people look for it, without secrets. */

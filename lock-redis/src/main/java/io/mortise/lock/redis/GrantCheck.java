@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.LockException;
+import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides when a grant or a renewal that a server acknowledged counts: once enough replicas have it ({@code waitReplicas}), and
+ * once a majority of the sentinels names its server.
+ */
+final class GrantCheck {
+    private final RedisLink link;
+
+    GrantCheck(RedisLink link) {
+        this.link = link;
+    }
+
+    /** Callback with the result of a check. */
+    interface ResultHandler {
+        /**
+         * Called once.
+         *
+         * @param countsFrom when the oldest request was sent that the deadline rests on; meaningless after a failure
+         * @param failure null if the grant counts
+         */
+        void checked(long countsFrom, @Nullable LockException failure);
+    }
+
+    /** Returns whether an acknowledged write counts without further questions. */
+    boolean isNone(RedisNode node) {
+        return !node.replication().required() && link.sentinels().isEmpty();
+    }
+
+    /** Asks the sentinels ahead, so that their answer comes along with the server's. */
+    void prepare(RedisNode node, Duration lease) {
+        link.sentinels().ifPresent(sentinels -> sentinels.named(node, lease));
+    }
+
+    /** Returns a grant that was handed on with the deadline that it has; empty if that is too soon, or not known. */
+    Optional<HandedOn.Grant> bounded(HandedOn.Grant grant, RedisNode node, Duration lease, LockClock clock) {
+        if (link.sentinels().isEmpty()) {
+            return Optional.of(grant);
+        }
+        prepare(node, lease);
+        OptionalLong named = link.sentinels().get().lastNamed(node.epoch());
+        if (named.isEmpty()) {
+            return Optional.empty();
+        }
+        long until = LockClock.deadline(named.getAsLong(), lease);
+        long validUntil = until - grant.validUntil() < 0 ? until : grant.validUntil();
+        return validUntil - clock.nanoTime() < lease.toNanos() / 2
+                ? Optional.empty()
+                : Optional.of(new HandedOn.Grant(grant.token(), validUntil));
+    }
+
+    /**
+     * Checks what the server has just acknowledged.
+     *
+     * @param untilNanos how long replicas are waited for
+     */
+    void check(RedisNode node, long sentNanos, long untilNanos, Duration lease, ResultHandler handler) {
+        int epoch = node.epoch();
+        if (link.sentinels().isEmpty()) {
+            replicas(node, epoch, sentNanos, untilNanos, handler);
+            return;
+        }
+        link.sentinels().get().named(node, lease).whenComplete((named, failure) -> {
+            if (failure == null) {
+                replicas(node, epoch, named - sentNanos < 0 ? named : sentNanos, untilNanos, handler);
+            } else {
+                handler.checked(sentNanos, RedisFailure.of(failure, "the sentinels' answer", link.endpoints()));
+            }
+        });
+    }
+
+    private static void replicas(RedisNode node, int epoch, long countsFrom, long untilNanos, ResultHandler handler) {
+        if (node.replication().required()) {
+            node.replication().await(epoch, untilNanos, failure -> handler.checked(countsFrom, failure));
+        } else {
+            handler.checked(countsFrom, null);
+        }
+    }
+}

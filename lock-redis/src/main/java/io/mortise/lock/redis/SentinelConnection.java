@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.ListOfMapsOutput;
+import io.lettuce.core.output.ValueListOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.mortise.lock.redis.SentinelAnswer.HostAndPort;
+import io.mortise.lock.redis.node.ServerInfo;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Asks one sentinel, over a connection that is opened when it is asked and closed when it was lost or silent. Thread-safe. */
+final class SentinelConnection implements RedisConnectionStateListener {
+    private final RedisClient client;
+    private final RedisURI uri;
+    private final Executor blocking;
+
+    @GuardedBy("this")
+    private @Nullable CompletableFuture<Opened> opened;
+
+    private record Opened(StatefulRedisPubSubConnection<String, String> connection, String runId) {}
+
+    /**
+     * @param uri of the sentinel, with its credentials and TLS
+     * @param blocking to look up host names
+     */
+    SentinelConnection(RedisClient client, RedisURI uri, Executor blocking) {
+        this.client = client;
+        this.uri = uri;
+        this.blocking = blocking;
+    }
+
+    String endpoint() {
+        return uri.getHost() + ":" + uri.getPort();
+    }
+
+    /** Asks for the master of that name. */
+    CompletionStage<SentinelAnswer> ask(String master) {
+        return open().thenCompose(to -> {
+            CompletionStage<List<String>> address = to.connection
+                    .async()
+                    .dispatch(
+                            CommandType.SENTINEL,
+                            new ValueListOutput<>(StringCodec.UTF8),
+                            new CommandArgs<>(StringCodec.UTF8)
+                                    .add("GET-MASTER-ADDR-BY-NAME")
+                                    .add(master));
+            CompletionStage<List<Map<String, String>>> others = to.connection
+                    .async()
+                    .dispatch(
+                            CommandType.SENTINEL,
+                            new ListOfMapsOutput<>(StringCodec.UTF8),
+                            new CommandArgs<>(StringCodec.UTF8).add("SENTINELS").add(master));
+            return address.thenCombine(others, (named, known) -> new Said(to.runId, named, known))
+                    .thenCompose(this::resolved);
+        });
+    }
+
+    private record Said(String runId, List<String> named, List<Map<String, String>> known) {}
+
+    private CompletionStage<SentinelAnswer> resolved(Said said) {
+        if (said.named.size() < 2) {
+            return CompletableFuture.failedFuture(new RedisException(endpoint() + " knows no such master"));
+        }
+        String host = said.named.get(0);
+        boolean literal = host.indexOf(':') >= 0 || host.matches("[0-9.]+");
+        return literal
+                ? CompletableFuture.completedFuture(answer(said, host))
+                : CompletableFuture.supplyAsync(() -> answer(said, host), blocking);
+    }
+
+    private static SentinelAnswer answer(Said said, String host) {
+        try {
+            int port = Integer.parseInt(said.named.get(1));
+            Set<HostAndPort> others = said.known.stream()
+                    .map(one -> new HostAndPort(
+                            String.valueOf(one.get("ip")), Integer.parseInt(String.valueOf(one.get("port")))))
+                    .collect(Collectors.toUnmodifiableSet());
+            return new SentinelAnswer(
+                    said.runId, host + ":" + port, Set.of(InetAddress.getAllByName(host)), port, others);
+        } catch (UnknownHostException e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    private synchronized CompletableFuture<Opened> open() {
+        CompletableFuture<Opened> known = opened;
+        if (known != null && !known.isCompletedExceptionally()) {
+            return known;
+        }
+        CompletableFuture<Opened> made = client.connectPubSubAsync(StringCodec.UTF8, uri)
+                .toCompletableFuture()
+                .thenCompose(connection -> {
+                    connection.addListener(this);
+                    return connection
+                            .async()
+                            .info("server")
+                            .toCompletableFuture()
+                            .handle((info, failure) -> {
+                                if (failure != null) {
+                                    connection.closeAsync();
+                                    throw new CompletionException(failure);
+                                }
+                                return new Opened(
+                                        connection,
+                                        ServerInfo.field(info, "run_id").orElse(endpoint()));
+                            });
+                });
+        opened = made;
+        return made;
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+        close(); // Lettuce would connect again and again, also while nobody asks
+    }
+
+    /** Closes the connection; the next question opens another. */
+    void close() {
+        CompletableFuture<Opened> known;
+        synchronized (this) {
+            known = opened;
+            opened = null;
+        }
+        if (known != null) {
+            known.thenAccept(to -> to.connection.closeAsync());
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.redis.SentinelAnswer.HostAndPort;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Which answers of sentinels are a majority. */
+class SentinelBallotTest {
+    private static final InetSocketAddress SERVER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 6379);
+
+    private static SentinelAnswer answer(String runId, int port, int others) {
+        Set<HostAndPort> known = new HashSet<>();
+        for (int i = 0; i < others; i++) {
+            known.add(new HostAndPort("other", i + 1));
+        }
+        return new SentinelAnswer(runId, "master:" + port, Set.of(InetAddress.getLoopbackAddress()), port, known);
+    }
+
+    @Test
+    void S01_aMinorityOfAllThatSentinelsKnowConfirmsNothing() {
+        SentinelBallot ballot = new SentinelBallot(SERVER, 1);
+        ballot.add(answer("a", 6379, 4));
+        ballot.add(answer("b", 6379, 4));
+        assertThat(ballot.confirmed()).isFalse();
+        ballot.add(answer("c", 6379, 4));
+        assertThat(ballot.confirmed()).isTrue();
+    }
+
+    @Test
+    void S01_oneThatKnowsOfNobodyElseIsNoMajorityOfThoseThatWereConfigured() {
+        SentinelBallot ballot = new SentinelBallot(SERVER, 3);
+        ballot.add(answer("a", 6379, 0));
+        assertThat(ballot.confirmed()).isFalse();
+    }
+
+    @Test
+    void S01_oneSentinelUnderTwoAddressesCountsOnce() {
+        SentinelBallot ballot = new SentinelBallot(SERVER, 3);
+        assertThat(ballot.add(answer("a", 6379, 2))).isTrue();
+        assertThat(ballot.add(answer("a", 6379, 2))).isFalse();
+        assertThat(ballot.confirmed()).isFalse();
+        assertThat(ballot.sentinels()).isEqualTo(3);
+        assertThat(ballot.worthAsking()).as("another address").isEqualTo(4);
+    }
+
+    @Test
+    void S01_anotherPortOfTheSameHostIsAnotherServer() {
+        SentinelBallot ballot = new SentinelBallot(SERVER, 3);
+        ballot.add(answer("a", 6379, 2));
+        ballot.add(answer("b", 6380, 2));
+        assertThat(ballot.confirmed()).isFalse();
+        assertThat(ballot.anotherMaster()).isEmpty();
+        ballot.add(answer("c", 6380, 2));
+        assertThat(ballot.confirmed()).isFalse();
+        assertThat(ballot.anotherMaster()).contains("master:6380");
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestSentinel;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A lease needs that a majority of the sentinels names its master: whoever hears a minority alone may be cut off with it. */
+@Tag("once")
+@Timeout(90)
+class SentinelMajorityTest {
+    private static final Duration LEASE = Duration.ofSeconds(4);
+    private static final ClientOptions PATIENT = RedisTests.PATIENT.requestTimeout(Duration.ofSeconds(10));
+
+    private static RedisTestSentinel redis;
+    private final List<TcpProxy> lines = new ArrayList<>();
+
+    @BeforeAll
+    static void start() {
+        redis = RedisTestSentinel.start(RedisServerOptions.defaults(), 1, 3);
+    }
+
+    @AfterAll
+    static void stop() {
+        redis.close();
+    }
+
+    @BeforeEach
+    void connectLines() {
+        ports().forEach(port -> lines.add(TcpProxy.to("127.0.0.1", port)));
+    }
+
+    private static List<Integer> ports() {
+        return Pattern.compile(":(\\d+)")
+                .matcher(redis.addresses())
+                .results()
+                .map(port -> Integer.valueOf(port.group(1)))
+                .toList();
+    }
+
+    @AfterEach
+    void closeLines() {
+        lines.forEach(TcpProxy::close);
+    }
+
+    private static LockClient connect(String sentinels) {
+        return Locks.connect(
+                "redis-sentinel://" + sentinels + "?lease=" + LEASE.toSeconds() + "s&master="
+                        + RedisTestSentinel.MASTER_NAME,
+                PATIENT);
+    }
+
+    private LockClient connectByLines() {
+        return connect(lines.stream().map(TcpProxy::address).collect(Collectors.joining(",")));
+    }
+
+    /** The master goes on renewing: without the sentinels the holder would believe for good. */
+    @Test
+    void S07_aHolderThatHearsOnlyAMinorityOfTheSentinelsStopsWithinOneLease() throws Exception {
+        try (LockClient client = connectByLines()) {
+            Lease lease = client.named("minority").acquire();
+            lines.get(1).blackHole();
+            lines.get(2).blackHole();
+            long cut = System.nanoTime();
+            LossReason reason = lease.lost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+            assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
+            assertThat(lease.isHeld()).isFalse();
+            // By the clock of the lease, not by when this thread was told: the machine may stand still meanwhile.
+            assertThat(System.nanoTime() - cut).isLessThan(LEASE.plusSeconds(10).toNanos());
+            assertThatThrownBy(() -> client.named("other").tryAcquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("no majority of the sentinels");
+            lines.get(1).heal();
+            try (Lease again = client.named("other").acquire()) {
+                assertThat(again.isHeld()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void S07_aMinorityThatIsSilentCostsNothing() throws Exception {
+        try (LockClient client = connectByLines()) {
+            lines.get(0).blackHole();
+            Lease lease = client.named("most").acquire();
+            // Three leases long, with nothing but renewals.
+            Optional<LossReason> lost = lease.lost()
+                    .toCompletableFuture()
+                    .thenApply(Optional::of)
+                    .completeOnTimeout(Optional.empty(), 3 * LEASE.toMillis(), TimeUnit.MILLISECONDS)
+                    .get();
+            assertThat(lost).isEmpty();
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void S01_thoseWhomOneSentinelKnowsCountAsWell() throws Exception {
+        try (LockClient client = connect("127.0.0.1:" + ports().get(0));
+                Lease lease = client.named("told").acquire()) {
+            assertThat(lease.isHeld()).isTrue();
+            for (int port : ports()) {
+                try (BareRedis sentinel = BareRedis.connect(port)) {
+                    assertThat(sentinel.mortiseClients()).isNotEmpty();
+                }
+            }
+        }
+    }
+
+    @Test
+    void sentinelsAreAskedOnlyWhileSomebodyAcquiresOrHolds() throws Exception {
+        try (LockClient client = connectByLines()) {
+            for (int i = 0; i < 50; i++) {
+                client.named("often").acquire().close();
+            }
+            assertThat(lines).allMatch(line -> line.connections() <= 2);
+        }
+    }
+}
