@@ -21,7 +21,7 @@ final class DemoByUrl {
 
     /** @param duringTheLockedRun done once workers have sold under the lock, before the next of them is told anything */
     static void showsWhatItClaims(String url, Runnable duringTheLockedRun) {
-        String small = url + "?lease=3s";
+        String small = url + (url.contains("?") ? "&" : "?") + "lease=3s";
         // A store's client may need seconds to load on a busy machine, and the demo waits no longer than a user would.
         Locks.connect(small, PATIENT).close();
         StringWriter out = new StringWriter();

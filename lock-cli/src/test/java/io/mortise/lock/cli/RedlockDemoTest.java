@@ -17,8 +17,8 @@ class RedlockDemoTest {
         try (RedisTestServer one = RedisTestServer.start();
                 RedisTestServer two = RedisTestServer.start();
                 RedisTestServer three = RedisTestServer.start()) {
-            String url =
-                    "redlock://127.0.0.1:" + one.port() + ",127.0.0.1:" + two.port() + ",127.0.0.1:" + three.port();
+            String url = "redlock://127.0.0.1:" + one.port() + ",127.0.0.1:" + two.port() + ",127.0.0.1:" + three.port()
+                    + "?testOnlyNewMasters=true";
 
             DemoByUrl.showsWhatItClaims(url, () -> {
                 one.kill();

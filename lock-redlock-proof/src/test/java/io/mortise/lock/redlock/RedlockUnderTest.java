@@ -35,6 +35,11 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
         return Duration.ofSeconds(4);
     }
 
+    /** The kit asks for leases of its own, up to three times as long. */
+    private Duration maxLease() {
+        return lease().multipliedBy(3);
+    }
+
     /** They keep their data over a restart. */
     static ConformanceServer<RedisTestMasters> masters(int count) {
         return new ConformanceServer<>(
@@ -60,6 +65,8 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
                                 .map(address -> RedisURI.create("redis://" + address))
                                 .toList())
                         .leaseDuration(lease())
+                        .maxLease(maxLease())
+                        .testOnlyNewMasters()
                         .nodeTimeout(lease().dividedBy(4))
                         .prefix(prefix),
                 options);
@@ -75,8 +82,10 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
 
     @Override
     public Optional<String> url() {
-        return Optional.of(masters.address() + "?prefix=" + prefix + "&lease=" + lease().toSeconds() + "s&nodeTimeout="
-                + lease().dividedBy(4).toMillis() + "ms");
+        return Optional.of(masters.address() + "?prefix=" + prefix + "&lease=" + lease().toSeconds() + "s&maxLease="
+                + maxLease().toSeconds() + "s&nodeTimeout="
+                + lease().dividedBy(4).toMillis()
+                + "ms&testOnlyNewMasters=true");
     }
 
     /** Of the master that has the most to do. */

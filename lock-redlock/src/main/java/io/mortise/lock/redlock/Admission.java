@@ -5,26 +5,46 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * When a master may vote that may have forgotten what it voted for: it was restarted, empty or with old data, or its data was
+ * Decides when a master may vote that may have forgotten its votes: it was restarted, empty or with old data, or its data was
  * deleted. It waits until every lease has ended that it may have voted for, and takes over counters that are above
- * every token given before. Decides, does nothing.
+ * every token given before. Pure.
+ *
+ * <p>Nothing that a master stores can prove that it has never voted: the data, the script cache and the statistics can all be
+ * deleted while its process goes on. So the wait counts from the moment when a client first saw that it may have forgotten, also
+ * of a master that is new (ADR 0029).
  *
  * @param quorum of all masters
- * @param longestLeaseMicros that any client of the namespace may ask for, as far as known
+ * @param maxLeaseMicros no client of the namespace ever asks for a longer lease
+ * @param testOnlyNewMasters masters are new if none of them has any data
  */
-record Admission(Quorum quorum, long longestLeaseMicros) {
+record Admission(Quorum quorum, long maxLeaseMicros, boolean testOnlyNewMasters) {
     /**
      * What a master says of itself. Times are those of its own clock, in microseconds.
      *
      * @param admitted whether it still knows that it was admitted, in this life of its process
-     * @param hadSentinel whether it was admitted in an earlier life, and still knows that
-     * @param bootMicros at the latest then its process began
+     * @param hadSentinel whether it was ever admitted, and still knows that
+     * @param maxLeaseMicros that the clients of the namespace agreed on, if it still knows that
      * @param sinceMicros when it was first seen to be not admitted; empty if it is
      */
-    record Standing(boolean admitted, boolean hadSentinel, long bootMicros, OptionalLong sinceMicros, long nowMicros) {
+    record Standing(
+            boolean admitted,
+            boolean hadSentinel,
+            OptionalLong maxLeaseMicros,
+            OptionalLong sinceMicros,
+            long nowMicros) {
         /** The same after so long. */
         Standing later(long micros) {
-            return new Standing(admitted, hadSentinel, bootMicros, sinceMicros, nowMicros + micros);
+            return new Standing(admitted, hadSentinel, maxLeaseMicros, sinceMicros, nowMicros + micros);
+        }
+
+        /** Whether a client with this maximum may count on it. */
+        boolean agrees(long micros) {
+            return maxLeaseMicros.orElse(micros) == micros;
+        }
+
+        /** Whether it knows nothing at all of the namespace. */
+        boolean isEmpty() {
+            return !hadSentinel && maxLeaseMicros.isEmpty();
         }
     }
 
@@ -32,10 +52,12 @@ record Admission(Quorum quorum, long longestLeaseMicros) {
     enum Other {
         /** It votes, and its counters can be read. */
         ADMITTED,
-        /** It answers, and may have forgotten what it knew in an earlier life. */
+        /** It answers, and may have forgotten what it knew. */
         FORGETFUL,
-        /** It answers, and knows of no earlier life. */
+        /** It answers, and knows nothing at all. */
         EMPTY,
+        /** It answers, and knows of another longest lease than this client: one of the two is wrong. */
+        DISAGREES,
         /** It does not answer. */
         SILENT
     }
@@ -48,6 +70,9 @@ record Admission(Quorum quorum, long longestLeaseMicros) {
         /** Not yet. */
         record Wait(long micros) implements Verdict {}
 
+        /** Not by this client, which may have the wrong idea of the longest lease. */
+        record Disagreement() implements Verdict {}
+
         /**
          * Now, with counters not below those of all others that answer.
          *
@@ -57,27 +82,32 @@ record Admission(Quorum quorum, long longestLeaseMicros) {
     }
 
     Verdict of(Standing standing, List<Other> others) {
+        if (!standing.agrees(maxLeaseMicros)) {
+            return new Verdict.Disagreement();
+        }
         if (standing.admitted()) {
             return new Verdict.Admitted();
         }
-        long admitted = count(others, Other.ADMITTED);
-        // What is empty was deleted a moment ago, and its process voted until then: unless all are, for they are new.
-        boolean deleted = !standing.hadSentinel() && count(others, Other.EMPTY) < others.size();
-        long since = standing.sinceMicros().orElse(standing.nowMicros());
-        long quarantined = (deleted ? since : standing.bootMicros()) + longestLeaseMicros;
-        if (quarantined > standing.nowMicros()) {
-            return new Verdict.Wait(quarantined - standing.nowMicros());
+        if (others.contains(Other.DISAGREES)) {
+            return new Verdict.Disagreement();
         }
+        if (testOnlyNewMasters && standing.isEmpty() && count(others, Other.EMPTY) == others.size()) {
+            return new Verdict.Admit(true);
+        }
+        long now = standing.nowMicros();
+        long quarantined = standing.sinceMicros().orElse(now) + maxLeaseMicros;
+        if (quarantined > now) {
+            return new Verdict.Wait(quarantined - now);
+        }
+        long admitted = count(others, Other.ADMITTED);
         if (admitted >= quorum.knowsAll()) {
             return new Verdict.Admit(false);
         }
         if (admitted + count(others, Other.SILENT) < quorum.knowsAll()) {
             return new Verdict.Admit(true); // nobody who could come back knows more
         }
-        long patience = Math.max(quarantined, since) + longestLeaseMicros;
-        return patience > standing.nowMicros()
-                ? new Verdict.Wait(patience - standing.nowMicros())
-                : new Verdict.Admit(true);
+        long patience = quarantined + maxLeaseMicros;
+        return patience > now ? new Verdict.Wait(patience - now) : new Verdict.Admit(true);
     }
 
     private static long count(List<Other> others, Other what) {

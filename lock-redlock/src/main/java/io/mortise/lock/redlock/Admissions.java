@@ -3,6 +3,7 @@ package io.mortise.lock.redlock;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerInfo;
 import io.mortise.lock.spi.BackendContext;
@@ -15,7 +16,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,25 +34,22 @@ final class Admissions {
     private final RedlockKeys keys;
     private final BackendContext context;
     private final Runnable whenOneVotes;
-    private final AtomicLong longestLeaseMillis = new AtomicLong();
+    private final Duration maxLease;
+    private final boolean testOnlyNewMasters;
 
     @GuardedBy("this")
     private final Set<Master> admitting = new HashSet<>();
 
     /** @param whenOneVotes told when one begins to */
-    Admissions(Masters masters, RedlockKeys keys, BackendContext context, Runnable whenOneVotes) {
+    Admissions(
+            Masters masters, RedlockKeys keys, RedlockOptions options, BackendContext context, Runnable whenOneVotes) {
         this.masters = masters;
         this.quorum = masters.quorum();
         this.keys = keys;
+        this.maxLease = options.maxLease();
+        this.testOnlyNewMasters = options.isTestOnlyNewMasters();
         this.context = context;
         this.whenOneVotes = whenOneVotes;
-    }
-
-    /** This client may ask for such a lease. */
-    void leases(Duration lease) {
-        if (longestLeaseMillis.get() < lease.toMillis()) {
-            longestLeaseMillis.accumulateAndGet(lease.toMillis(), Math::max);
-        }
     }
 
     /** A new connection to it stands, or what it said before is in doubt. */
@@ -94,26 +91,30 @@ final class Admissions {
                         RedlockScript.GREET.script(),
                         new String[] {keys.state()},
                         run,
-                        String.valueOf(longestLeaseMillis.get()))
+                        String.valueOf(masters.hadQuorum() ? maxLease.toMillis() : 0))
                 .thenApply(answer -> {
                     long now = (Long) answer.get(4);
                     long since = (Long) answer.get(2);
                     node.time().heard(sent, now);
-                    longestLeaseMillis.accumulateAndGet((Long) answer.get(3), Math::max);
+                    long known = (Long) answer.get(3);
                     Admission.Standing standing = new Admission.Standing(
                             answer.get(0).equals(1L),
                             answer.get(1).equals(1L),
-                            now - lived(info) * 1_000_000,
+                            known == 0 ? OptionalLong.empty() : OptionalLong.of(known * 1_000),
                             since == 0 ? OptionalLong.empty() : OptionalLong.of(since),
                             now);
                     return new Master.Greeted(
-                            node, epoch, run, standing, context.clock().nanoTime());
+                            node,
+                            epoch,
+                            run,
+                            standing,
+                            standing.agrees(maxLeaseMicros()),
+                            context.clock().nanoTime());
                 });
     }
 
-    /** In seconds, at least: the server counts the ends of seconds since the one in which it began. */
-    private static long lived(String info) {
-        return Math.max(0, Long.parseLong(field(info, "uptime_in_seconds")) - 1);
+    private long maxLeaseMicros() {
+        return maxLease.toMillis() * 1_000;
     }
 
     private static String field(String info, String name) {
@@ -124,7 +125,11 @@ final class Admissions {
     private void heard(Master master, Master.Greeted said) {
         masters.twinOf(master, said.run()).ifPresentOrElse(master::refused, () -> {
             boolean votedBefore = master.voting() != null;
+            boolean isNews = master.greeted().map(Master.Greeted::agrees).orElse(true);
             master.greeted(said);
+            if (!said.agrees()) {
+                disagree(master, said, isNews);
+            }
             if (said.votes() && !votedBefore) {
                 whenOneVotes.run();
             }
@@ -134,8 +139,23 @@ final class Admissions {
         });
     }
 
+    private void disagree(Master master, Master.Greeted said, boolean isNews) {
+        LockConfigurationException refusal = new LockConfigurationException("maxLease is " + maxLease
+                + " in this client, but "
+                + Duration.ofNanos(said.standing().maxLeaseMicros().orElse(0) * 1_000)
+                + " at " + master.endpoint() + " (prefix \"" + keys.prefix()
+                + "\"): it must be the same for all clients, or one master could forget a lease that another client"
+                + " still has; connect with that value, or change it at all masters as docs/semantics.md says");
+        master.refused(refusal);
+        if (isNews) {
+            log.warn("event=max-lease-differs {}", refusal.getMessage());
+        }
+    }
+
     private Admission.Verdict judge(Master master, Master.Greeted said) {
-        return new Admission(quorum, longestLeaseMillis.get() * 1_000)
+        // Said of the masters as they are when this client opens; what happens to them later is no start.
+        boolean newMasters = testOnlyNewMasters && !masters.hadQuorum();
+        return new Admission(quorum, maxLeaseMicros(), newMasters)
                 .of(
                         said.at(context.clock().nanoTime()),
                         masters.othersThan(master).stream().map(Master::asOther).toList());
@@ -145,6 +165,13 @@ final class Admissions {
         Admission.Verdict verdict = judge(master, said);
         if (verdict instanceof Admission.Verdict.Wait wait) {
             master.waits(Duration.ofNanos(wait.micros() * 1_000));
+        } else if (verdict instanceof Admission.Verdict.Disagreement && said.agrees()) {
+            // What it has to wait for, and whether it may vote at all, is not for a client to say that may be wrong.
+            masters.othersThan(master).stream()
+                    .filter(other -> other.asOther() == Admission.Other.DISAGREES)
+                    .findFirst()
+                    .flatMap(Master::failure)
+                    .ifPresent(master::refused);
         } else if (verdict instanceof Admission.Verdict.Admit admit && begin(master)) {
             admit(master, said, admit.byClock()).whenComplete((admitted, failure) -> {
                 end(master);
@@ -179,9 +206,6 @@ final class Admissions {
         return CompletableFuture.allOf(states.toArray(CompletableFuture[]::new)).thenCompose(ok -> {
             List<Map<String, String>> known =
                     states.stream().map(CompletableFuture::join).toList();
-            // Who voted for a longer lease than this client knew of has noted that; with fewer others it would be a
-            // guess.
-            longestLeaseMillis.accumulateAndGet(highest(known, "lease"), Math::max);
             boolean still = judge(master, said).equals(new Admission.Verdict.Admit(byClock));
             if (!still || (!byClock && known.size() < quorum.knowsAll())) {
                 return CompletableFuture.completedFuture(false);
@@ -189,6 +213,7 @@ final class Admissions {
             List<String> args = new ArrayList<>();
             args.add(said.run());
             args.add(String.valueOf(said.standing().sinceMicros().orElse(0)));
+            args.add(String.valueOf(maxLease.toMillis()));
             args.add(byClock ? "1" : "0");
             for (String bucket : RedlockKeys.buckets()) {
                 args.add(bucket);

@@ -29,11 +29,12 @@ final class Master {
      * @param epoch of that connection
      * @param run the id of its process
      * @param standing as it was then
+     * @param agrees whether it knows of no other longest lease than this client
      * @param atNanos then, on our clock
      */
-    record Greeted(RedisNode node, int epoch, String run, Admission.Standing standing, long atNanos) {
+    record Greeted(RedisNode node, int epoch, String run, Admission.Standing standing, boolean agrees, long atNanos) {
         boolean votes() {
-            return standing.admitted() && stands();
+            return standing.admitted() && agrees && stands();
         }
 
         /** That connection is the present one. */
@@ -100,6 +101,11 @@ final class Master {
         waits = rest;
     }
 
+    /** In what time it votes if all that it needs is time: zero if it does already. */
+    Optional<Duration> votesIn() {
+        return refused != null ? Optional.empty() : greeted().map(said -> said.votes() ? Duration.ZERO : waits);
+    }
+
     /** What it said on the present connection, if it did. */
     Optional<Greeted> greeted() {
         return Optional.ofNullable(greeted).filter(Greeted::stands);
@@ -128,31 +134,35 @@ final class Master {
     }
 
     Admission.Other asOther() {
-        return greeted()
-                .map(said -> said.votes()
-                        ? Admission.Other.ADMITTED
-                        : said.standing.hadSentinel() ? Admission.Other.FORGETFUL : Admission.Other.EMPTY)
-                .orElse(Admission.Other.SILENT);
+        return greeted().map(Master::asOther).orElse(Admission.Other.SILENT);
+    }
+
+    private static Admission.Other asOther(Greeted said) {
+        if (!said.agrees) {
+            return Admission.Other.DISAGREES;
+        }
+        return said.votes()
+                ? Admission.Other.ADMITTED
+                : said.standing.isEmpty() ? Admission.Other.EMPTY : Admission.Other.FORGETFUL;
     }
 
     /** Why its vote does not count, for people. */
     String why() {
         Optional<Greeted> said = greeted();
-        if (said.isPresent()) {
+        Throwable failure = refused;
+        if (said.isPresent() && (failure == null || said.get().votes())) {
             return said.get().votes()
                     ? whyNotAsked()
-                    : "it was started or has lost its data not long ago, and votes in " + waits.toMillis()
+                    : "it is new, was restarted or has lost its data, and votes in " + waits.toMillis()
                             + " ms: until then it may have forgotten a lease";
         }
         if (!node().isConnected()) {
             return "not connected"
                     + opening.failure()
-                            .map(failure -> ": "
-                                    + FirstContact.explained(failure, endpoint())
-                                            .getMessage())
+                            .map(why -> ": "
+                                    + FirstContact.explained(why, endpoint()).getMessage())
                             .orElse("");
         }
-        Throwable failure = refused;
         return failure == null ? "it has not said yet whether it was restarted" : String.valueOf(failure.getMessage());
     }
 

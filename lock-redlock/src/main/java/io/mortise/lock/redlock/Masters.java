@@ -9,6 +9,7 @@ import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -57,6 +58,20 @@ final class Masters {
     /** Completes once a majority votes; fails if so many refuse us that somebody must change that first. */
     CompletableFuture<Void> ready() {
         return ready;
+    }
+
+    /** Whether a majority has voted at any time since the client was opened. */
+    boolean hadQuorum() {
+        return ready.isDone() && !ready.isCompletedExceptionally();
+    }
+
+    /** In what time a majority votes if all that it needs is time: empty if something else is missing. */
+    Optional<Duration> quorumIn() {
+        return all.stream()
+                .flatMap(master -> master.votesIn().stream())
+                .sorted()
+                .skip(quorum.majority() - 1L)
+                .findFirst();
     }
 
     /** For a place in line, the same at all masters: what the clock of one of them shows by now, in µs. Empty if none votes. */

@@ -31,7 +31,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,14 +56,14 @@ final class RedlockBackend implements LockBackend {
         this.keys = new RedlockKeys(options.prefix());
         this.mailbox = new Mailbox<>(context.clock());
         this.masters = new Masters(new Quorum(options.size()), context.clock());
-        this.admissions = new Admissions(masters, keys, context, this::wakeAll);
-        admissions.leases(options.leaseDuration());
+        this.admissions = new Admissions(masters, keys, options, context, this::wakeAll);
         this.renewals = new Renewals(masters, admissions, context.clock());
         this.own = options.uris().isEmpty() ? null : OwnClient.toServers(options.sslOptions(), context);
     }
 
     /** Waits until a majority votes. */
     static RedlockBackend open(RedlockOptions options, BackendContext context) {
+        options.check();
         RedlockBackend backend = new RedlockBackend(options, context);
         try {
             backend.start();
@@ -88,21 +87,15 @@ final class RedlockBackend implements LockBackend {
         }
         masters.are(all);
         all.forEach(master -> master.opening().start());
-        Beginning.of(endpoints(), context.connectTimeout())
-                .orSay(this::noQuorum)
+        FirstQuorum wait = new FirstQuorum(masters, options, context);
+        wait.start();
+        Beginning.of(endpoints(), wait.longest())
+                .orSay(wait::inVain)
                 .await(
                         masters.ready(),
                         failure -> failure.getCause() instanceof LockException known
                                 ? known
                                 : new LockConfigurationException("", failure));
-    }
-
-    private String noQuorum() {
-        return "no quorum at " + endpoints() + " in "
-                + context.connectTimeout().toMillis() + " ms: "
-                + masters.all().stream()
-                        .map(master -> master.endpoint() + ": " + (master.voting() == null ? master.why() : "votes"))
-                        .collect(Collectors.joining("; "));
     }
 
     private Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect(int index) {
@@ -211,6 +204,7 @@ final class RedlockBackend implements LockBackend {
         Duration whole = Duration.ofMillis(lease.toMillis());
         Duration rounded = whole.equals(lease) ? lease : whole.plusMillis(1);
         options.checkLease(rounded, nodeTimeout);
+        options.checkMaxLease(rounded);
         return rounded;
     }
 
@@ -221,7 +215,6 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public Ticket enqueue(LockRequest request, Waiter waiter) {
-        admissions.leases(request.leaseDuration());
         return new RedlockTicket(this, request, waiter);
     }
 

@@ -16,7 +16,8 @@ public final class RedlockLocks {
 
     /**
      * Opens a client and waits until a majority of the masters votes, as {@link io.mortise.lock.Locks#connect} does and with
-     * its errors.
+     * its errors. Masters that are new, were restarted or have lost their data vote after {@link RedlockOptions#maxLease}: if
+     * only that is missing, this waits for it beyond the connect timeout, and logs that once.
      */
     public static LockClient connect(RedlockOptions masters, ClientOptions options) {
         return LockClients.over(context -> RedlockBackend.open(masters, context), options);

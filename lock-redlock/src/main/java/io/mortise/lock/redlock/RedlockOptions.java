@@ -22,6 +22,9 @@ public final class RedlockOptions {
     /** How long a grant lasts without renewal unless said otherwise. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
+    /** The longest lease that any client may ask for unless said otherwise. */
+    public static final Duration DEFAULT_MAX_LEASE = Duration.ofSeconds(30);
+
     /** How long one master is waited for unless said otherwise. */
     public static final Duration DEFAULT_NODE_TIMEOUT = Duration.ofMillis(500);
 
@@ -34,7 +37,9 @@ public final class RedlockOptions {
     private final List<RedisClient> clients;
     private String prefix = DEFAULT_PREFIX;
     private Duration leaseDuration = DEFAULT_LEASE;
+    private Duration maxLease = DEFAULT_MAX_LEASE;
     private Duration nodeTimeout = DEFAULT_NODE_TIMEOUT;
+    private boolean testOnlyNewMasters;
     private Optional<SslOptions> sslOptions = Optional.empty();
 
     private RedlockOptions(List<RedisURI> uris, List<RedisClient> clients) {
@@ -47,7 +52,9 @@ public final class RedlockOptions {
         RedlockOptions copy = new RedlockOptions(uris, clients);
         copy.prefix = prefix;
         copy.leaseDuration = leaseDuration;
+        copy.maxLease = maxLease;
         copy.nodeTimeout = nodeTimeout;
+        copy.testOnlyNewMasters = testOnlyNewMasters;
         copy.sslOptions = sslOptions;
         change.accept(copy);
         return copy;
@@ -96,13 +103,35 @@ public final class RedlockOptions {
     }
 
     /**
-     * How long masters keep the lock of a silent client, for locks that do not say so themselves. A master that was restarted
-     * votes again once the longest lease has passed that anybody asked for: it may have forgotten what it voted for. 1 s to 1 h,
+     * How long masters keep the lock of a silent client, for locks that do not say so themselves. 1 s to {@link #maxLease},
      * default 30 s.
      */
     public RedlockOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
         return with(copy -> copy.leaseDuration = lease);
+    }
+
+    /**
+     * The longest lease of any lock, the same for all clients with these masters and this prefix: a client with another value is
+     * refused. A master that is new, was restarted or has lost its data votes only after so long, since it may have forgotten
+     * such a lease; a lock with a longer lease is refused with {@link IllegalArgumentException}. 1 s to 1 h, whole
+     * milliseconds, default 30 s.
+     */
+    public RedlockOptions maxLease(Duration longest) {
+        OptionLimits.checkLease("maxLease", longest);
+        if (!longest.equals(Duration.ofMillis(longest.toMillis()))) {
+            throw new IllegalArgumentException("maxLease is " + longest + ", must be whole milliseconds");
+        }
+        return with(copy -> copy.maxLease = longest);
+    }
+
+    /**
+     * For tests that start masters of their own: while this client connects, masters are taken for new and vote at once if
+     * all of them answer and none has any data. <b>Never in production:</b> masters that have just lost their data look the same,
+     * and then two clients can hold one lock. Logged as a warning each time.
+     */
+    public RedlockOptions testOnlyNewMasters() {
+        return with(copy -> copy.testOnlyNewMasters = true);
     }
 
     /**
@@ -141,6 +170,28 @@ public final class RedlockOptions {
 
     Duration leaseDuration() {
         return leaseDuration;
+    }
+
+    Duration maxLease() {
+        return maxLease;
+    }
+
+    boolean isTestOnlyNewMasters() {
+        return testOnlyNewMasters;
+    }
+
+    /** What no option alone can tell. */
+    void check() {
+        checkMaxLease(leaseDuration);
+    }
+
+    /** A master that forgets it would vote while it stands. */
+    void checkMaxLease(Duration lease) {
+        if (lease.compareTo(maxLease) > 0) {
+            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most " + maxLease
+                    + ", the maxLease of this client: for longer leases set maxLease to " + lease
+                    + " or more, for all clients with these masters");
+        }
     }
 
     /** The outcome must be known within a request timeout of the client. */

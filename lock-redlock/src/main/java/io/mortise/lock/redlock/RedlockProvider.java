@@ -18,8 +18,8 @@ import java.util.Set;
  * {@code redlock://[[user]:password@]master1:6379,master2,master3/database}, with the same credentials and database for all;
  * with TLS: {@code redlocks}. Masters that differ in that: {@link RedlockLocks}.
  *
- * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code nodeTimeout}
- * (500ms), {@code db} (as the path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and
+ * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code maxLease} (30s), {@code nodeTimeout}
+ * (500ms), {@code testOnlyNewMasters} (false), {@code db} (as the path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and
  * {@code trustedCertificates} (a PEM file). See {@link RedlockOptions}.
  */
 public final class RedlockProvider implements LockProvider {
@@ -35,7 +35,15 @@ public final class RedlockProvider implements LockProvider {
 
     @Override
     public Set<String> parameters() {
-        return Set.of("prefix", "lease", "nodeTimeout", "db", "verifyPeer", "trustedCertificates");
+        return Set.of(
+                "prefix",
+                "lease",
+                "maxLease",
+                "nodeTimeout",
+                "db",
+                "verifyPeer",
+                "trustedCertificates",
+                "testOnlyNewMasters");
     }
 
     @Override
@@ -52,9 +60,16 @@ public final class RedlockProvider implements LockProvider {
             if (url.duration("lease").isPresent()) {
                 options = options.leaseDuration(url.duration("lease").get());
             }
+            if (url.duration("maxLease").isPresent()) {
+                options = options.maxLease(url.duration("maxLease").get());
+            }
+            if (url.flag("testOnlyNewMasters").orElse(false)) {
+                options = options.testOnlyNewMasters();
+            }
             if (url.duration("nodeTimeout").isPresent()) {
                 options = options.nodeTimeout(url.duration("nodeTimeout").get());
             }
+            options.check();
             Optional<SslOptions> trusted = ServerUrl.sslOptions(url);
             return trusted.isPresent() ? options.sslOptions(trusted.get()) : options;
         } catch (IllegalArgumentException e) {

@@ -10,10 +10,6 @@ if now > tonumber(not_after) then
   return { 'late', now } -- its sender has given it up, and may have withdrawn it
 end
 
-if tonumber(state[3] or 0) < tonumber(lease) then
-  redis.call('HSET', state_key, 'lease', lease) -- so long this master will be kept from voting if it forgets this vote
-end
-
 local token = tonumber(state[2] or 0) + 1
 if in_line ~= '1' and redis.call('SET', grant_key, record .. ' token=' .. digits(token), 'NX', 'PX', lease) then
   count(token)

@@ -1,21 +1,22 @@
 -- This master votes from now on. Counters only ever rise.
--- KEYS: its state. ARGV: the run id of its process, since when it does not vote as it was judged, '1' if its clock is to be above
---       all counters, the buckets and their counters
--- Answers 1, or 0: it has forgotten again since it was judged
-if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then
-  local seen = redis.call('HMGET', KEYS[1], 'seen', 'since')
-  if seen[1] ~= ARGV[1] or seen[2] ~= ARGV[2] then
-    return 0
-  end
+-- KEYS: its state. ARGV: the run id of its process, since when it does not vote as it was judged, the longest lease in ms as it was
+--       judged, '1' if its clock is to be above all counters, the buckets and their counters
+-- Answers 1, or 0: it has forgotten again since it was judged, or has heard of another longest lease
+local state = redis.call('HMGET', KEYS[1], 'run', 'seen', 'since', 'maxLease')
+if state[4] and state[4] ~= ARGV[3] then
+  return 0
+end
+if state[1] ~= ARGV[1] and (state[2] ~= ARGV[1] or state[3] ~= ARGV[2]) then
+  return 0
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local floor = ARGV[3] == '1' and now or 0
-for i = 4, #ARGV, 2 do
+local floor = ARGV[4] == '1' and now or 0
+for i = 5, #ARGV, 2 do
   local bucket, known = ARGV[i], tonumber(ARGV[i + 1])
   local count = math.max(known, floor, tonumber(redis.call('HGET', KEYS[1], bucket) or 0))
   redis.call('HSET', KEYS[1], bucket, string.format('%.0f', count))
 end
-redis.call('HSET', KEYS[1], 'run', ARGV[1])
+redis.call('HSET', KEYS[1], 'run', ARGV[1], 'maxLease', ARGV[3])
 redis.call('HDEL', KEYS[1], 'seen', 'since')
 return 1

@@ -2,7 +2,7 @@
 -- ARGV: the run id of the process that the asker was greeted by, the bucket of the lock's counter
 -- Answers 'unadmitted' if this master may have forgotten what it voted for.
 local state_key, run, bucket = counter_key, ARGV[1], ARGV[2]
-local state = redis.call('HMGET', state_key, 'run', bucket, 'lease')
+local state = redis.call('HMGET', state_key, 'run', bucket)
 if state[1] ~= run then
   return { 'unadmitted' }
 end

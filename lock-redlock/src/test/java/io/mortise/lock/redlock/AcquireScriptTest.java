@@ -55,23 +55,11 @@ class AcquireScriptTest extends ScriptTest {
 
     @Test
     void uncontendedItRunsFourCommands() {
-        bench.tryAcquire(1); // the longest lease is known from now on
-        bench.release(1);
         bench.redis().resetCommandCalls();
         bench.acquire(2, "some-channel");
         assertThat(bench.redis().commandCalls())
                 .containsOnlyKeys("eval", "hmget", "time", "set", "hset")
                 .containsEntry("hset", 1L);
-    }
-
-    @Test
-    void S03_theLongestLeaseThatItVotedForIsKnownBeforeItVotes() {
-        bench.redis().call("SET", KEYS.grant(), "somebody");
-        bench.tryAcquire(1);
-        assertThat(bench.redis().call("HGET", ScriptBench.STATE, "lease")).isEqualTo(String.valueOf(LEASE_MILLIS));
-        bench.redis().call("HSET", ScriptBench.STATE, "lease", "90000");
-        bench.tryAcquire(1);
-        assertThat(bench.redis().call("HGET", ScriptBench.STATE, "lease")).isEqualTo("90000");
     }
 
     @Test

@@ -2,6 +2,7 @@
 package io.mortise.lock.redlock;
 
 import static io.mortise.lock.redlock.Admission.Other.ADMITTED;
+import static io.mortise.lock.redlock.Admission.Other.DISAGREES;
 import static io.mortise.lock.redlock.Admission.Other.EMPTY;
 import static io.mortise.lock.redlock.Admission.Other.FORGETFUL;
 import static io.mortise.lock.redlock.Admission.Other.SILENT;
@@ -21,44 +22,61 @@ class AdmissionTest {
     private static final long NOW = 1000;
 
     private static Verdict of(Standing standing, Other... others) {
-        return new Admission(new Quorum(others.length + 1), LEASE).of(standing, List.of(others));
+        return new Admission(new Quorum(others.length + 1), LEASE, false).of(standing, List.of(others));
     }
 
-    private static Standing restarted(long boot) {
-        return new Standing(false, true, boot, OptionalLong.of(boot), NOW);
+    private static Verdict inTests(Standing standing, Other... others) {
+        return new Admission(new Quorum(others.length + 1), LEASE, true).of(standing, List.of(others));
     }
 
-    private static Standing empty(long boot, long since) {
-        return new Standing(false, false, boot, OptionalLong.of(since), NOW);
+    private static Standing restarted(long since) {
+        return new Standing(false, true, OptionalLong.of(LEASE), OptionalLong.of(since), NOW);
+    }
+
+    private static Standing empty(long since) {
+        return new Standing(false, false, OptionalLong.empty(), OptionalLong.of(since), NOW);
     }
 
     @Test
     void whoRemembersVotes() {
-        assertThat(of(new Standing(true, true, 0, OptionalLong.empty(), NOW), SILENT, SILENT))
+        assertThat(of(new Standing(true, true, OptionalLong.of(LEASE), OptionalLong.empty(), NOW), SILENT, SILENT))
                 .isEqualTo(new Verdict.Admitted());
     }
 
     @Test
-    void S1_whoCameBackWithOldDataWaitsALeaseFromItsStart() {
-        assertThat(of(restarted(930), ADMITTED, ADMITTED)).isEqualTo(new Verdict.Wait(30));
-        assertThat(of(restarted(900), ADMITTED, ADMITTED)).isEqualTo(new Verdict.Admit(false));
-    }
-
-    @Test
-    void S1_whoLostItsDataWaitsALeaseFromWhenThatWasSeen() {
-        assertThat(of(empty(0, 930), ADMITTED, ADMITTED)).isEqualTo(new Verdict.Wait(30));
-        assertThat(of(empty(0, 900), ADMITTED, ADMITTED)).isEqualTo(new Verdict.Admit(false));
-        assertThat(of(new Standing(false, false, 0, OptionalLong.empty(), NOW), ADMITTED, ADMITTED))
+    void S01_whoHasForgottenWaitsALeaseFromWhenThatWasSeen() {
+        for (Standing late : List.of(restarted(930), empty(930))) {
+            assertThat(of(late, ADMITTED, ADMITTED)).isEqualTo(new Verdict.Wait(30));
+        }
+        for (Standing early : List.of(restarted(900), empty(900))) {
+            assertThat(of(early, ADMITTED, ADMITTED)).isEqualTo(new Verdict.Admit(false));
+        }
+        assertThat(of(new Standing(false, false, OptionalLong.empty(), OptionalLong.empty(), NOW), ADMITTED, ADMITTED))
                 .as("not seen before")
                 .isEqualTo(new Verdict.Wait(LEASE));
     }
 
+    /** All may have voted until just now, however long they run: deleted data looks like none. */
     @Test
-    void S3_itWaitsForThoseWhoKnowTheCountersAnotherLease() {
+    void S01_whereAllAreEmptyTheyMayAllHaveForgotten() {
+        assertThat(of(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Verdict.Wait(LEASE));
+        assertThat(of(empty(901), EMPTY, EMPTY)).isEqualTo(new Verdict.Wait(1));
+        assertThat(of(empty(900), EMPTY, EMPTY)).isEqualTo(new Verdict.Admit(true));
+    }
+
+    @Test
+    void S01_anEmptyOneAmongOthersThatAreNotMayHaveVotedUntilJustNow() {
+        assertThat(of(empty(990), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Wait(90));
+        assertThat(of(empty(900), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Admit(true));
+        assertThat(of(empty(990), EMPTY, SILENT)).isEqualTo(new Verdict.Wait(90));
+    }
+
+    @Test
+    void S03_itWaitsForThoseWhoKnowTheCountersAnotherLease() {
         assertThat(of(restarted(850), ADMITTED, SILENT)).isEqualTo(new Verdict.Wait(50));
         assertThat(of(restarted(800), ADMITTED, SILENT)).isEqualTo(new Verdict.Admit(true));
-        assertThat(of(empty(0, 950), SILENT, SILENT)).isEqualTo(new Verdict.Wait(50));
-        assertThat(of(empty(0, 850), SILENT, SILENT)).isEqualTo(new Verdict.Wait(50));
+        assertThat(of(empty(950), SILENT, SILENT)).isEqualTo(new Verdict.Wait(50));
+        assertThat(of(empty(850), SILENT, SILENT)).isEqualTo(new Verdict.Wait(50));
     }
 
     @Test
@@ -69,25 +87,34 @@ class AdmissionTest {
     }
 
     @Test
-    void aNewNamespaceOnServersThatHaveRunForLongIsReadyAtOnce() {
-        assertThat(of(empty(0, NOW), EMPTY, EMPTY)).isEqualTo(new Verdict.Admit(true));
-        assertThat(of(empty(960, NOW), EMPTY, EMPTY))
-                .as("it may have voted just before it was started")
-                .isEqualTo(new Verdict.Wait(60));
-    }
-
-    @Test
-    void S1_anEmptyOneAmongOthersThatAreNotMayHaveVotedUntilJustNow() {
-        assertThat(of(empty(0, 990), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Wait(90));
-        assertThat(of(empty(0, 900), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Admit(true));
-        assertThat(of(empty(0, 990), EMPTY, SILENT)).isEqualTo(new Verdict.Wait(90));
-    }
-
-    @Test
     void ofFiveAnyThreeOthersKnowAll() {
         assertThat(of(restarted(900), ADMITTED, ADMITTED, ADMITTED, SILENT)).isEqualTo(new Verdict.Admit(false));
         assertThat(of(restarted(900), ADMITTED, ADMITTED, SILENT, SILENT)).isEqualTo(new Verdict.Wait(100));
         List<Other> forgetful = Collections.nCopies(4, FORGETFUL);
         assertThat(of(restarted(900), forgetful.toArray(Other[]::new))).isEqualTo(new Verdict.Admit(true));
+    }
+
+    @Test
+    void S01_whoMayHaveTheWrongLongestLeaseAdmitsNobody() {
+        Standing other = new Standing(true, true, OptionalLong.of(LEASE + 1), OptionalLong.empty(), NOW);
+        assertThat(of(other, ADMITTED, ADMITTED)).isEqualTo(new Verdict.Disagreement());
+        Standing old = new Standing(false, true, OptionalLong.of(LEASE + 1), OptionalLong.of(0), NOW);
+        assertThat(of(old, ADMITTED, ADMITTED)).isEqualTo(new Verdict.Disagreement());
+        assertThat(of(empty(0), DISAGREES, ADMITTED)).isEqualTo(new Verdict.Disagreement());
+        assertThat(of(new Standing(true, true, OptionalLong.of(LEASE), OptionalLong.empty(), NOW), DISAGREES, ADMITTED))
+                .as("who was admitted by others goes on")
+                .isEqualTo(new Verdict.Admitted());
+    }
+
+    @Test
+    void inTestsMastersAreNewWhereNoneHasAnything() {
+        assertThat(inTests(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Verdict.Admit(true));
+        assertThat(inTests(empty(NOW), EMPTY, SILENT)).as("it may know").isEqualTo(new Verdict.Wait(LEASE));
+        assertThat(inTests(empty(NOW), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Wait(LEASE));
+        assertThat(inTests(empty(NOW), EMPTY, ADMITTED)).isEqualTo(new Verdict.Wait(LEASE));
+        assertThat(inTests(restarted(NOW), EMPTY, EMPTY)).isEqualTo(new Verdict.Wait(LEASE));
+        assertThat(inTests(new Standing(false, false, OptionalLong.of(LEASE), OptionalLong.of(NOW), NOW), EMPTY, EMPTY))
+                .as("somebody has worked with it")
+                .isEqualTo(new Verdict.Wait(LEASE));
     }
 }

@@ -6,17 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
-import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,7 +46,11 @@ class QuarantineTest {
     }
 
     private LockClient connect() {
-        return Locks.connect(masters.url() + "?lease=" + LEASE.toSeconds() + "s", PATIENT);
+        return connect("lease=4s&maxLease=4s&testOnlyNewMasters=true");
+    }
+
+    private LockClient connect(String parameters) {
+        return Locks.connect(masters.url() + "?" + parameters, PATIENT);
     }
 
     private static void restartEmpty(RedisTestServer master) {
@@ -83,45 +91,100 @@ class QuarantineTest {
             restartEmpty(masters.get(2));
             masters.get(0).resume();
 
-            Optional<Lease> second = Optional.empty();
-            while (second.isEmpty()) {
-                try {
-                    second = other.named("x").tryAcquire(Duration.ofMillis(300));
-                } catch (BackendUnavailableException e) {
-                    // no quorum, or no answer in so short a time
-                }
-                assertThat(second.isPresent() && lease.isHeld()).as("two hold").isFalse();
-            }
-            assertThat(second.get().fencingToken()).isGreaterThan(lease.fencingToken());
+            Lease second = takesOnlyWhatIsNotHeld(other, lease);
+            assertThat(second.fencingToken()).isGreaterThan(lease.fencingToken());
         }
     }
 
-    /** The master that forgets it was one of the two that had noted it. */
+    /** A second client is granted nothing while the first one believes; only a loss of its belief lets it. */
+    private static Lease takesOnlyWhatIsNotHeld(LockClient other, Lease held) throws InterruptedException {
+        while (true) {
+            Optional<Lease> second = Optional.empty();
+            try {
+                second = other.named("x").tryAcquire(Duration.ofMillis(300));
+            } catch (BackendUnavailableException e) {
+                // no quorum, or no answer in so short a time
+            }
+            assertThat(second.isPresent() && held.isHeld()).as("two hold").isFalse();
+            if (second.isPresent()) {
+                return second.get();
+            }
+        }
+    }
+
+    /** However long they have run: as new ones they would be ready at once. */
     @Test
-    void S01_aLeaseThatIsLongerThanTheOthersExpectIsWaitedFor() throws Exception {
+    void S01_whereTheDataOfAllMastersWasDeletedNobodyHasALockThatAnotherBelievesIn() throws Exception {
         try (LockClient one = connect();
                 LockClient other = connect()) {
-            masters.all().forEach(QuarantineTest::awaitVotes); // else one of them waits for that lease as well
-            masters.get(2).pause();
-            DistributedLock lock = one.named("x", LockOptions.defaults().leaseDuration(LEASE.multipliedBy(4)));
-            Lease lease = lock.acquire();
-            Await.until(
-                    "the third has failed",
-                    SOON,
-                    () -> lease.unwrap(RedlockSummary.class).orElseThrow().count(RedlockSummary.Vote.FAILED) == 1);
-            restartEmpty(masters.get(0));
-            masters.get(2).resume();
-            long until = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
-            while (System.nanoTime() - until < 0) {
-                boolean second;
-                try {
-                    second = other.named("x").tryAcquire(Duration.ofMillis(300)).isPresent();
-                } catch (BackendUnavailableException e) {
-                    second = false;
-                }
-                assertThat(second && lease.isHeld()).as("two hold").isFalse();
-            }
-            assertThat(admitted(masters.get(0))).isEmpty();
+            masters.all().forEach(QuarantineTest::awaitVotes);
+            // It is held in vain for longer than a quarantine from the start of the masters could last.
+            Await.until("they run for longer than a lease", SOON, () -> uptime(masters.get(0)) > LEASE.toSeconds() + 1);
+            Lease lease = one.named("x").acquire();
+            masters.each(redis -> redis.call("FLUSHALL"));
+            Lease next = takesOnlyWhatIsNotHeld(other, lease);
+            assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+            next.close();
+        }
+    }
+
+    private static long uptime(RedisTestServer master) {
+        try (BareRedis redis = master.connect()) {
+            return Long.parseLong(Objects.requireNonNull(redis.info("server").get("uptime_in_seconds")));
+        }
+    }
+
+    /** What it asked for is known to nobody who is left, and to no master: but to all by agreement. */
+    @Test
+    void S01_theLongLeaseOfAClientThatIsCutOffIsWaitedForThoughAllMastersForget() throws Exception {
+        Duration longLease = LEASE.multipliedBy(3);
+        String parameters = "lease=2s&maxLease=12s&testOnlyNewMasters=true";
+        List<TcpProxy> lines = masters.ports().stream()
+                .map(port -> TcpProxy.to("127.0.0.1", port))
+                .toList();
+        String cut = lines.stream().map(line -> "127.0.0.1:" + line.port()).collect(Collectors.joining(","));
+        try (LockClient present = connect(parameters);
+                LockClient absent = Locks.connect("redlock://" + cut + "?" + parameters, PATIENT)) {
+            masters.all().forEach(QuarantineTest::awaitVotes);
+            Lease lease = absent.named("x", LockOptions.defaults().leaseDuration(longLease))
+                    .acquire();
+            lines.forEach(TcpProxy::close);
+            masters.all().forEach(QuarantineTest::restartEmpty);
+            Lease next = takesOnlyWhatIsNotHeld(present, lease);
+            assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+            next.close();
+        } finally {
+            lines.forEach(TcpProxy::close);
+        }
+    }
+
+    @Test
+    void S14_aClientWithAnotherLongestLeaseIsRefusedByBothValuesAndChangesNothing() throws Exception {
+        try (LockClient client = connect()) {
+            masters.all().forEach(QuarantineTest::awaitVotes);
+            assertThatThrownBy(() -> connect("lease=4s&maxLease=1h"))
+                    .isInstanceOf(LockConfigurationException.class)
+                    .hasMessageContainingAll("maxLease is PT1H", "PT4S", "lock:");
+            assertThatThrownBy(() -> client.named("x", LockOptions.defaults().leaseDuration(LEASE.plusMillis(1))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("PT4.001S", "at most PT4S", "maxLease");
+            client.named("x").acquire().close();
+        }
+    }
+
+    /** As an operator does it once no client is left: see docs/semantics.md. */
+    @Test
+    void S14_theLongestLeaseOfAllClientsCanBeChangedAtTheMasters() throws Exception {
+        long token;
+        try (LockClient client = connect();
+                Lease lease = client.named("x").acquire()) {
+            masters.all().forEach(QuarantineTest::awaitVotes);
+            token = lease.fencingToken();
+        }
+        masters.each(redis -> redis.call("HSET", "lock:%redlock", "maxLease", "60000"));
+        try (LockClient client = connect("lease=1m&maxLease=1m");
+                Lease lease = client.named("x").acquire()) {
+            assertThat(lease.fencingToken()).isGreaterThan(token);
         }
     }
 
@@ -192,12 +255,48 @@ class QuarantineTest {
         }
     }
 
+    /** Longer than the connect timeout, since they have nothing else in the way. */
     @Test
-    void S15_serversThatWereJustStartedAreNamedWithTheirTime() {
-        assertThatThrownBy(() -> Locks.connect(
-                        masters.url() + "?lease=10m", ClientOptions.defaults().connectTimeout(Duration.ofSeconds(3))))
+    void S15_aClientOfNewMastersWaitsForThem() throws Exception {
+        ClientOptions impatient = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(2));
+        masters.get(2).kill();
+        long start = System.nanoTime();
+        try (LockClient client = Locks.connect(masters.url() + "?lease=4s&maxLease=6s", impatient);
+                Lease lease = client.named("x").acquire()) {
+            assertThat(lease.isHeld()).isTrue();
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofSeconds(6));
+    }
+
+    @Test
+    void S15_aClientWaitsNoLongerWhereTimeAloneIsNoHelp() {
+        ClientOptions impatient = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(2));
+        masters.get(1).kill();
+        masters.get(2).kill();
+        assertThatThrownBy(() -> Locks.connect(masters.url() + "?lease=10m&maxLease=10m", impatient))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("no quorum at " + masters.url())
                 .hasMessageMatching("(?s).*votes in \\d{6} ms.*");
+    }
+
+    /** Somebody who knows is there, or one of them knows: then they are not new, whatever a test says. */
+    @Test
+    void S01_mastersThatSomebodyWorksWithAreNotNewInTestsEither() throws Exception {
+        try (LockClient one = connect()) {
+            masters.all().forEach(QuarantineTest::awaitVotes);
+            Lease lease = one.named("x").acquire();
+            masters.each(redis -> redis.call("FLUSHALL"));
+            Await.until("it has lost it", SOON, () -> masters.all().stream().allMatch(QuarantineTest::knowsMaxLease));
+            try (LockClient other = connect()) {
+                assertThat(lease.isHeld()).as("two could hold").isFalse();
+                assertThat(other.named("x").tryAcquire(SOON)).isPresent();
+            }
+        }
+    }
+
+    private static boolean knowsMaxLease(RedisTestServer master) {
+        try (BareRedis redis = master.connect()) {
+            return "4000".equals(redis.call("HGET", "lock:%redlock", "maxLease"));
+        }
     }
 }

@@ -41,6 +41,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("once")
 class RedlockConnectTest {
     private static final String SECRET = "s3cr3t";
+    private static final Duration LONG_LEASE = Duration.ofSeconds(6);
+    private static final String SHORT_LEASE = "?lease=2s&maxLease=6s&testOnlyNewMasters=true";
     private static final Duration SOON = FiveMastersTest.SOON;
     private static final ClientOptions PATIENT = FiveMastersTest.PATIENT;
 
@@ -120,13 +122,13 @@ class RedlockConnectTest {
     }
 
     private static RedlockOptions shortLease(RedlockOptions options) {
-        return options.leaseDuration(Duration.ofSeconds(2));
+        return options.leaseDuration(Duration.ofSeconds(2)).maxLease(LONG_LEASE).testOnlyNewMasters();
     }
 
     /** A holder that is renewed, a waiter behind it, and nothing left. */
     private static void works(LockClient one, LockClient two) throws Exception {
-        Lease held = one.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(6)))
-                .acquire();
+        Lease held =
+                one.named("x", LockOptions.defaults().leaseDuration(LONG_LEASE)).acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
         AtomicReference<Duration> left = new AtomicReference<>(held.remaining());
         Await.until("it is renewed", SOON, () -> {
@@ -149,12 +151,12 @@ class RedlockConnectTest {
 
     @Test
     void byPasswordOfTheDefaultUserAndInAnotherDatabase() throws Exception {
-        works(url(":" + SECRET + "@", "/3?lease=2s"));
+        works(url(":" + SECRET + "@", "/3" + SHORT_LEASE));
     }
 
     @Test
     void S19_byAUserThatMayDoNoMoreThanItMust() throws Exception {
-        works(url("locks:" + SECRET + "@", "?lease=2s"));
+        works(url("locks:" + SECRET + "@", SHORT_LEASE));
     }
 
     /** All certificates in one file. */
@@ -173,7 +175,7 @@ class RedlockConnectTest {
                 "redlocks",
                 ":" + SECRET + "@",
                 RedlockConnectTest::tlsPort,
-                "?lease=2s&trustedCertificates=" + certificates()));
+                SHORT_LEASE + "&trustedCertificates=" + certificates()));
     }
 
     @Test
@@ -287,7 +289,8 @@ class RedlockConnectTest {
             gone.get(0).kill();
             gone.get(2).kill();
             assertThatThrownBy(() -> Locks.connect(
-                            gone.url() + "?lease=1s", ClientOptions.defaults().connectTimeout(Duration.ofSeconds(10))))
+                            gone.url() + "?lease=1s&maxLease=1s",
+                            ClientOptions.defaults().connectTimeout(Duration.ofSeconds(10))))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContainingAll(
                             "no quorum",

@@ -40,6 +40,23 @@ class RedlockOptionsTest {
     }
 
     @Test
+    void S14_aLeaseLongerThanTheLongestIsRefusedByBothNames() {
+        refused(() -> options.maxLease(Duration.ofMillis(999)), "maxLease is PT0.999S", "PT1S", "PT1H");
+        refused(() -> options.maxLease(Duration.ofSeconds(3601)), "maxLease is PT1H1S", "PT1H");
+        refused(() -> options.maxLease(Duration.ofNanos(1_000_000_001)), "maxLease", "milliseconds");
+        RedlockOptions minute = options.maxLease(Duration.ofMinutes(1)).leaseDuration(Duration.ofMinutes(1));
+        minute.check();
+        assertThatThrownBy(minute.maxLease(Duration.ofSeconds(59))::check)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "leaseDuration is PT1M, must be at most PT59S, the maxLease of this client: for longer leases set"
+                                + " maxLease to PT1M or more, for all clients with these masters");
+        assertThatThrownBy(() -> RedlockLocks.connect(options.leaseDuration(Duration.ofSeconds(31))))
+                .as("before anything is sent")
+                .hasMessageContainingAll("PT31S", "PT30S");
+    }
+
+    @Test
     void S14_aLeaseThatASlowMasterWouldUseUpIsRefused() {
         options.checkLease(Duration.ofSeconds(2), Duration.ofMillis(500));
         assertThatThrownBy(() -> options.checkLease(Duration.ofMillis(1_999), Duration.ofMillis(500)))

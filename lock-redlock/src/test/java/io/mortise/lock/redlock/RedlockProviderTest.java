@@ -35,12 +35,14 @@ class RedlockProviderTest {
         assertThat(options.uris()).allMatch(uri -> !uri.isSsl() && uri.getDatabase() == 0);
         assertThat(options.prefix()).isEqualTo("lock:");
         assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(options.maxLease()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(options.isTestOnlyNewMasters()).isFalse();
     }
 
     @Test
     void everyPartIsThatOfAllMasters() {
-        RedlockOptions options =
-                options("redlocks://ann:s3c%2Fr3t@a,b,c/5?prefix=app:&lease=5s&nodeTimeout=50ms&verifyPeer=ca");
+        RedlockOptions options = options(
+                "redlocks://ann:s3c%2Fr3t@a,b,c/5?prefix=app:&lease=5s&maxLease=40s&nodeTimeout=50ms&verifyPeer=ca");
         assertThat(options.uris()).hasSize(3).allSatisfy(uri -> {
             assertThat(uri.isSsl()).isTrue();
             assertThat(uri.getVerifyMode()).isEqualTo(io.lettuce.core.SslVerifyMode.CA);
@@ -54,6 +56,11 @@ class RedlockProviderTest {
         });
         assertThat(options.prefix()).isEqualTo("app:");
         assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(options.maxLease()).isEqualTo(Duration.ofSeconds(40));
+        assertThat(options("redlock://a,b,c?testOnlyNewMasters=true").isTestOnlyNewMasters())
+                .isTrue();
+        assertThat(options("redlock://a,b,c?testOnlyNewMasters=false").isTestOnlyNewMasters())
+                .isFalse();
         assertThat(options("redlock://a,b,c?db=7").uris())
                 .extracting(RedisURI::getDatabase)
                 .containsOnly(7);
@@ -76,6 +83,10 @@ class RedlockProviderTest {
                 "redlock://a,b,c?prefix=a{b} prefix",
                 "redlock://a,b,c?lease=500ms leaseDuration",
                 "redlock://a,b,c?lease=2h leaseDuration",
+                "redlock://a,b,c?lease=31s maxLease",
+                "redlock://a,b,c?maxLease=29s maxLease",
+                "redlock://a,b,c?maxLease=2h maxLease",
+                "redlock://a,b,c?testOnlyNewMasters=yes testOnlyNewMasters",
                 "redlock://a,b,c?nodeTimeout=1ms nodeTimeout",
                 "redlock://a,b,c?nodeTimeout=soon nodeTimeout",
                 "redlock://a,b,c?verifyPeer=none redlocks",

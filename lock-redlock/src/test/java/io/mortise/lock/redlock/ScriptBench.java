@@ -12,6 +12,7 @@ final class ScriptBench extends RedisScriptBench {
     static final String STATE = KEYS.state();
     static final String RUN = "the-life-of-its-process";
     static final long LEASE_MILLIS = 60_000;
+    static final String MAX_LEASE = "60000";
     static final long STANDS_MILLIS = 20_000;
 
     /** Longer than that of any hint. */
@@ -25,11 +26,10 @@ final class ScriptBench extends RedisScriptBench {
         return eval(script.script().text(), List.of(STATE), args);
     }
 
-    /** It votes from now on, and its counters begin with none. */
-    /** As judged by what it says of itself now. */
+    /** It votes from now on, as judged by what it says of itself now. */
     List<?> admit(String run, String byClock, String... counters) {
         List<?> said = onState(RedlockScript.GREET, run, "0");
-        List<String> args = new ArrayList<>(List.of(run, String.valueOf(said.get(2)), byClock));
+        List<String> args = new ArrayList<>(List.of(run, String.valueOf(said.get(2)), MAX_LEASE, byClock));
         args.addAll(List.of(counters));
         return onState(RedlockScript.ADMIT, args.toArray(String[]::new));
     }

@@ -9,7 +9,6 @@ final class SimulatedMaster {
     private State now = new State(null, 0, 0, null, 0);
     private State saved = now;
     private int run;
-    private long bootedAt;
 
     /** All that it stores: a restart may bring back an older one. */
     private record State(
@@ -85,11 +84,15 @@ final class SimulatedMaster {
         saved = now;
     }
 
-    void restart(boolean empty, long time) {
+    /** Everything is deleted, and its process goes on. */
+    void flush() {
+        now = new State(null, 0, 0, null, 0);
+    }
+
+    void restart(boolean empty) {
         now = empty ? new State(null, 0, 0, null, 0) : saved;
         saved = now;
         run++;
-        bootedAt = time;
         now = new State(now.owner, now.expiresAt, now.counter, now.admittedRun, 0);
     }
 
@@ -100,7 +103,7 @@ final class SimulatedMaster {
         return new Admission.Standing(
                 isAdmitted(),
                 now.admittedRun != null,
-                bootedAt,
+                OptionalLong.empty(),
                 isAdmitted() ? OptionalLong.empty() : OptionalLong.of(now.since),
                 time);
     }

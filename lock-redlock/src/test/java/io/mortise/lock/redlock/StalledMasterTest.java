@@ -64,7 +64,7 @@ class StalledMasterTest {
     }
 
     private static LockClient connect() {
-        LockClient client = Locks.connect(masters.url() + "?lease=10s", PATIENT);
+        LockClient client = Locks.connect(masters.url() + "?lease=10s&maxLease=10s&testOnlyNewMasters=true", PATIENT);
         FiveMastersTest.awaitAllVote(client); // the test before may have restarted one of them
         return client;
     }

@@ -79,7 +79,9 @@ abstract class ThreeLinesTest {
                         .map(line -> RedisURI.create("127.0.0.1", line.port()))
                         .toList())
                 .leaseDuration(LEASE)
-                .nodeTimeout(NODE_TIMEOUT);
+                .maxLease(LEASE)
+                .nodeTimeout(NODE_TIMEOUT)
+                .testOnlyNewMasters();
     }
 
     final LockClient client() {

@@ -17,12 +17,12 @@ final class TokenSimulation {
         static final Rules ALL = new Rules(true, true, true, true);
     }
 
-    /** What may go wrong. */
-    record Faults(boolean keysVanish, boolean restarts) {}
+    /** What may go wrong; data is lost by restarts, and by deletion at one master or at all. */
+    record Faults(boolean keysVanish, boolean losses) {}
 
     private static final int CLIENTS = 3;
     private static final int STEPS = 1_000;
-    private static final long LEASE = 150; // in steps
+    private static final long MAX_LEASE = 150; // in steps
 
     /** A master's clock is far ahead of any count of grants, as microseconds are. */
     private static final long CLOCK = 1_000;
@@ -61,6 +61,7 @@ final class TokenSimulation {
         private final SimulatedClient client;
         private final String owner = "attempt-" + attempts++;
         private final long asked = now;
+        private final long lease = random.nextInt(4) == 0 ? MAX_LEASE : MAX_LEASE / 3;
         private final Ballot ballot = new Ballot(quorum);
         private final List<Integer> voters = new ArrayList<>();
         private boolean over;
@@ -71,7 +72,7 @@ final class TokenSimulation {
             for (int node = 0; node < quorum.nodes(); node++) {
                 int to = node;
                 send(to, () -> {
-                    long answer = masters.get(to).acquire(owner, now, LEASE, rules.quarantine());
+                    long answer = masters.get(to).acquire(owner, now, lease, rules.quarantine());
                     return () -> voted(to, answer);
                 });
             }
@@ -119,12 +120,12 @@ final class TokenSimulation {
         }
 
         private void grant(long token) {
-            if (over || now >= asked + LEASE) {
+            if (over || now >= asked + lease) {
                 fail();
                 return;
             }
             granted = grants.size();
-            grants.add(new Grant(owner, asked, now, asked + LEASE, token));
+            grants.add(new Grant(owner, asked, now, asked + lease, token));
             client.holds = true;
         }
 
@@ -196,13 +197,24 @@ final class TokenSimulation {
                 tryToAdmit(anyNode());
             } else if (what < 195 && faults.keysVanish()) {
                 masters.get(anyNode()).lose();
-            } else if (what < 196 && faults.restarts()) {
-                masters.get(anyNode()).restart(random.nextBoolean(), now);
+            } else if (what < 196 && faults.losses()) {
+                lose();
             } else {
                 masters.get(anyNode()).save();
             }
         }
         return grants;
+    }
+
+    private void lose() {
+        int what = random.nextInt(20);
+        if (what < 14) {
+            masters.get(anyNode()).restart(random.nextBoolean());
+        } else if (what < 19) {
+            masters.get(anyNode()).flush();
+        } else {
+            masters.forEach(SimulatedMaster::flush);
+        }
     }
 
     private int anyNode() {
@@ -217,7 +229,7 @@ final class TokenSimulation {
                         ? Admission.Other.SILENT
                         : masters.get(other).asOther())
                 .toList();
-        Admission admission = new Admission(quorum, LEASE);
+        Admission admission = new Admission(quorum, MAX_LEASE, false);
         if (admission.of(master.standing(now), others) instanceof Admission.Verdict.Admit admit) {
             long known = IntStream.range(0, quorum.nodes())
                     .filter(other -> other != node)

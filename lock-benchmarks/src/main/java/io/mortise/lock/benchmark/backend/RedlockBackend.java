@@ -41,7 +41,7 @@ final class RedlockBackend implements Backend {
     @Override
     public List<Contender> contenders() {
         return List.of(
-                new Mortise("redlock://", "?lease=" + RedisBackend.LEASE.toSeconds() + "s"),
+                new Mortise("redlock://", "?lease=" + RedisBackend.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
                 new RawRedlock(),
                 new RedissonQuorum());
     }
