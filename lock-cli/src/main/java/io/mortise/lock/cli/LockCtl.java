@@ -3,8 +3,10 @@ package io.mortise.lock.cli;
 
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.cli.invocation.Defaults;
+import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.invocation.TerminalText;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -64,15 +66,19 @@ public final class LockCtl implements Runnable, Invocation {
             description = "Show the log, and the trace of an error.")
     private boolean verbose;
 
+    private boolean warned;
+
     private LockCtl() {}
 
     public static void main(String[] args) {
-        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+        StandardOutput written = new StandardOutput(System.out);
+        PrintWriter out = new PrintWriter(written, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = run(out, err, args);
         out.flush();
+        written.complaint().ifPresent(why -> err.println("lockctl: cannot write to standard output: " + why));
         err.flush();
-        ProcessEnd.with(code);
+        ProcessEnd.with(code == ExitCodes.OK ? written.exitCode() : code);
     }
 
     /** Runs one command line and returns its exit code. */
@@ -115,8 +121,14 @@ public final class LockCtl implements Runnable, Invocation {
 
     @Override
     public String url() {
-        return urlIfGiven()
+        String given = urlIfGiven()
                 .orElseThrow(() -> new LockConfigurationException("no store to talk to: " + defaults.howTo()));
+        if (url == null && !warned) {
+            warned = true;
+            defaults.warning()
+                    .ifPresent(text -> spec.commandLine().getErr().println("lockctl: " + TerminalText.safe(text)));
+        }
+        return given;
     }
 
     @Override

@@ -47,6 +47,7 @@ class LockCtlTest {
             run x y -- true        | the command must stand behind --
             run -n -w 5s x -- true | mutually exclusive
             run -w soon x -- true  | a duration such as 500ms
+            run -w 1x x -- true    | a duration such as 500ms
             run -E 256 x -- true   | is 256, must be a whole number from 0 to 255
             run --on-loss=x y -- z | expected one of
             hold                   | Missing required parameter

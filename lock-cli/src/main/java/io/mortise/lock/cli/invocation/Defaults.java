@@ -2,22 +2,30 @@
 package io.mortise.lock.cli.invocation;
 
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.spi.LockUrl;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What is not on the command line: {@code MORTISE_URL}, then {@code url=} in a file of properties, which a command line would
  * show to every user of the machine, with the password in it.
  */
 public final class Defaults {
-    private static final String URL = "MORTISE_URL";
+    /** The URL. What we run under a lock does not get it, as it may have a password. */
+    public static final String URL = "MORTISE_URL";
+
     private static final String FILE = "MORTISE_CONFIG";
+    private static final String KEY = "url";
 
     private final Map<String, String> environment;
 
@@ -40,6 +48,28 @@ public final class Defaults {
         return "give --url URL, set " + URL + ", or write url=URL into " + file();
     }
 
+    /** What the user is to know of the file that the URL comes from; empty: nothing, or it comes from elsewhere. */
+    public Optional<String> warning() {
+        Path file = file();
+        if (set(URL).isPresent() || !isReadByOthers(file)) {
+            return Optional.empty();
+        }
+        return urlInFile()
+                .flatMap(url -> LockUrl.parse(url).password())
+                .map(password -> "others may read " + file + ", which has a password in it: chmod go= " + file);
+    }
+
+    private static boolean isReadByOthers(Path file) {
+        try {
+            Set<PosixFilePermission> others =
+                    EnumSet.of(PosixFilePermission.GROUP_READ, PosixFilePermission.OTHERS_READ);
+            others.retainAll(Files.getPosixFilePermissions(file));
+            return !others.isEmpty();
+        } catch (IOException | UnsupportedOperationException e) {
+            return false; // there is no such file, or its permissions are of another kind
+        }
+    }
+
     private Optional<String> urlInFile() {
         Path file = file();
         if (!Files.exists(file)) {
@@ -54,7 +84,13 @@ public final class Defaults {
         } catch (IOException | IllegalArgumentException e) {
             throw new LockConfigurationException("cannot read " + file + ": " + e);
         }
-        return Optional.ofNullable(properties.getProperty("url"))
+        Set<String> unknown = new TreeSet<>(properties.stringPropertyNames());
+        unknown.remove(KEY);
+        if (!unknown.isEmpty()) {
+            throw new LockConfigurationException(
+                    file + " has unknown keys: " + String.join(", ", unknown) + "; the only one known is " + KEY);
+        }
+        return Optional.ofNullable(properties.getProperty(KEY))
                 .map(String::strip)
                 .filter(url -> !url.isEmpty());
     }

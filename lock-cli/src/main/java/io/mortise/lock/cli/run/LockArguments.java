@@ -10,6 +10,7 @@ import io.mortise.lock.cli.invocation.CommandFailed;
 import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.Invocation;
+import io.mortise.lock.cli.invocation.WaitConverter;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Map;
@@ -49,8 +50,8 @@ final class LockArguments {
                 names = {"-w", "--wait"},
                 required = true,
                 paramLabel = "DURATION",
-                converter = DurationConverter.class,
-                description = "Wait so long at most, such as 10s; then exit. Default: without end.")
+                converter = WaitConverter.class,
+                description = "Wait so long at most, such as 10s, or 10 as for flock; then exit. Default: without end.")
         private Duration limit = Duration.ZERO;
     }
 

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.run;
 
+import java.util.Locale;
+
 /** What happens to the command when its lock is lost. */
 enum OnLoss {
     /** Its group is asked to end when the lease is expiring, and killed before another can have the lock. */
     KILL,
     /** It goes on; a line on standard error says so. */
-    WARN
+    WARN;
+
+    /** As help and completion have it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
 }

@@ -40,6 +40,7 @@ class CompletionTest {
             offers lockctl who --js
             offers lockctl who --url redis-
             offers lockctl release --t
+            offers lockctl run --on-loss k
             """;
 
     /** The tab key itself, at a terminal; what zsh makes of it is then run. */
@@ -60,7 +61,12 @@ class CompletionTest {
     void bashCompletesCommandsOptionsAndValues() throws IOException, InterruptedException {
         assertThat(in("bash", "", TAB))
                 .containsExactly(
-                        "who", "zsh", "--json", "redis-cluster:// redis-sentinel:// redis-socket://", "--token");
+                        "who",
+                        "zsh",
+                        "--json",
+                        "redis-cluster:// redis-sentinel:// redis-socket://",
+                        "--token",
+                        "kill");
     }
 
     @Test

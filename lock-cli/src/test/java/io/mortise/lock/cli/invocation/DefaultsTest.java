@@ -8,9 +8,13 @@ import io.mortise.lock.LockConfigurationException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DefaultsTest {
     @TempDir
@@ -47,6 +51,32 @@ class DefaultsTest {
                         "MORTISE_URL",
                         home.resolve("mortise/lockctl.properties").toString());
         assertThat(new Defaults(Map.of("MORTISE_CONFIG", file("# nothing\n"))).url())
+                .isEmpty();
+    }
+
+    @Test
+    void aKeyThatNobodyKnowsIsNamed() throws IOException {
+        String file = file("url=memory:x\nlaese=5s\n");
+        assertThatThrownBy(() -> new Defaults(Map.of("MORTISE_CONFIG", file)).url())
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessage(file + " has unknown keys: laese; the only one known is url");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rw-r-----, redis://:p@h:1, true",
+        "rw----r--, redis://:p@h:1, true",
+        "rw-------, redis://:p@h:1, false",
+        "rw-r--r--, redis://h:1, false"
+    })
+    void S19_aPasswordThatOthersMayReadIsWarnedOf(String permissions, String url, boolean warned) throws IOException {
+        String file = file("url=" + url + "\n");
+        Files.setPosixFilePermissions(Path.of(file), PosixFilePermissions.fromString(permissions));
+        String expected = "others may read " + file + ", which has a password in it: chmod go= " + file;
+        assertThat(new Defaults(Map.of("MORTISE_CONFIG", file)).warning())
+                .isEqualTo(warned ? Optional.of(expected) : Optional.empty());
+        assertThat(new Defaults(Map.of("MORTISE_CONFIG", file, "MORTISE_URL", "memory:x")).warning())
+                .as("it does not come from there")
                 .isEmpty();
     }
 
