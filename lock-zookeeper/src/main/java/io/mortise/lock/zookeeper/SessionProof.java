@@ -8,14 +8,15 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How long answered {@code sync}s prove a session of timeout T. A {@code sync} itself does not touch the session at the
- * leader: a follower reports who was active, every half tick, at most every T/4. So a {@code sync} that was answered at
- * {@code r} is surely known to the leader once another one was sent at {@code r} + T/4 or later and answered. From there on,
- * while the follower heard of us at least every T/4, each report spoke of us, the last at most T/4 before the latest
- * {@code sync}: which then proves ¾ T. Arithmetic on instants of the monotonic clock; thread-safe.
+ * How long answered requests prove a session of timeout T. That the leader had a majority is the matter of the request
+ * ({@link ZkSession}); here it is about what the leader knows. A request that came through a follower does not touch the
+ * session at the leader: a follower reports who was active, every half tick, at most every T/4. So a request that was answered
+ * at {@code r} is surely known to the leader once another one was sent at {@code r} + T/4 or later and answered. From there on,
+ * while the follower heard of us at least every T/4, each report spoke of us, the last at most T/4 before the latest request:
+ * which then proves ¾ T. Arithmetic on instants of the monotonic clock; thread-safe.
  */
 final class SessionProof {
-    /** One answered sync. */
+    /** One answered request. */
     private record Answered(long sent, long received) {}
 
     private final Duration timeout;
@@ -32,7 +33,7 @@ final class SessionProof {
     private boolean unbroken;
 
     /**
-     * Of a session whose first sync was answered.
+     * Of a session whose first request was answered.
      *
      * @param made the leader made the session right before; not so on a handle that was open already
      */
@@ -51,7 +52,7 @@ final class SessionProof {
         return LockClock.deadline(sent, made ? timeout.multipliedBy(3).dividedBy(4) : timeout.dividedBy(2));
     }
 
-    /** Another sync was answered: until when the session certainly stands by all of them. */
+    /** Another request was answered: until when the session certainly stands by all of them. */
     synchronized long answered(long sent, long received) {
         later.addLast(new Answered(sent, received));
         while (!later.isEmpty() && sent - later.getFirst().received >= report) {

@@ -172,6 +172,17 @@ record ZkCalls(ZooKeeper handle) {
         return answer;
     }
 
+    /**
+     * Changes nothing, but is a write: answered only once a majority has logged it, and only to a session that stood then.
+     * Needs no more than the permission to read the node.
+     */
+    CompletableFuture<Boolean> commit(String path) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle.multi(
+                List.of(Op.check(path, -1)), (rc, asked, context, results) -> answer(answer, rc, path, true), null);
+        return answer;
+    }
+
     /** Forgets a data watch that nobody needs any more; without an answer that matters. */
     void removeWatch(String path, Watcher watcher, boolean ownHandle) {
         if (ownHandle) {

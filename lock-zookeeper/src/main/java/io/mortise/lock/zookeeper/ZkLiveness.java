@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The session's: what all its grants hang on. Proved by an answered {@code sync}, which only a server in touch with its
- * leader can give; a server that is cut off from it goes on answering pings.
+ * The session's: what all its grants hang on. Proved by an answered write, which only a server in touch with a majority can give;
+ * one that is cut off goes on answering pings, and a leader that is, {@code sync}s.
  */
 final class ZkLiveness extends Liveness {
     private final ZkSession session;
@@ -17,7 +17,7 @@ final class ZkLiveness extends Liveness {
     private final SessionProof proof;
 
     /**
-     * Of a session whose first sync was answered just now.
+     * Of a session whose first request was answered just now.
      *
      * @param timeout as negotiated
      */
@@ -29,11 +29,11 @@ final class ZkLiveness extends Liveness {
     }
 
     /** A renewal succeeded, just now. */
-    void syncAnswered(long sentNanos, long receivedNanos) {
+    void answered(long sentNanos, long receivedNanos) {
         extend(proof.answered(sentNanos, receivedNanos));
     }
 
-    /** After how long one more should follow the latest sync, because that proves little; empty: in its turn. */
+    /** After how long one more should follow the latest one, because that proves little; empty: in its turn. */
     Optional<Duration> sooner() {
         return proof.provedLittle() ? Optional.of(proof.reportTime()) : Optional.empty();
     }

@@ -44,11 +44,11 @@ final class ZkSession implements Watcher, CurrentSession.Session {
     private final boolean owned;
     private final WatchTable watches = new WatchTable();
     private final ReadyLine<ZkLiveness> ready = new ReadyLine<>();
-    private final Set<ZkTicket> inLine = ConcurrentHashMap.newKeySet(); // on a borrowed handle only
+    private final Set<ZkTicket> inLine = ConcurrentHashMap.newKeySet();
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final CompletableFuture<ZkCalls> calls = new CompletableFuture<>();
-    private final AtomicBoolean followUp = new AtomicBoolean(); // one more sync is due out of its turn
+    private final AtomicBoolean followUp = new AtomicBoolean(); // one more proof is due out of its turn
     private volatile long connection;
     private volatile boolean over;
     private volatile @Nullable BackendRefusedException refusal;
@@ -213,7 +213,7 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         connection++;
     }
 
-    /** The first sync: what the first deadline counts from. */
+    /** The first sync: what the first deadline counts from. Nobody has a node yet, see {@link #proof}. */
     private void prove() {
         if (over || liveness().isPresent()) {
             return;
@@ -237,15 +237,24 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         });
     }
 
-    /** Renews: one sync, whatever the number of grants. */
+    /**
+     * While anybody has a node here: a write, since a leader that was cut off answers a {@code sync} but commits nothing.
+     * While nobody has, a {@code sync} will do, which costs the servers no disk: no grant counts on it, for the node of the
+     * next one is made by a write that is sent later, and proves more.
+     */
+    private CompletableFuture<Boolean> proof() {
+        return inLine.isEmpty() ? calls().sync(base) : calls().commit(base);
+    }
+
+    /** Renews: one request, whatever the number of grants. */
     void renew(ZkLiveness liveness) {
         if (over) {
             return;
         }
         long sent = context.clock().nanoTime();
-        calls().sync(base).whenComplete((answered, failure) -> {
+        proof().whenComplete((answered, failure) -> { // chosen after the look at the clock: a later node is made later
             if (failure == null) {
-                liveness.syncAnswered(sent, context.clock().nanoTime());
+                liveness.answered(sent, context.clock().nanoTime());
                 renewSooner(liveness);
             } else if (ZkFailure.is(failure, Code.SESSIONEXPIRED)) {
                 end("the session expired");
@@ -255,7 +264,7 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         });
     }
 
-    /** If the latest sync proved little, and none is to follow soon already. */
+    /** If the latest one proved little, and none is to follow soon already. */
     private void renewSooner(ZkLiveness liveness) {
         Optional<Duration> pause = liveness.sooner();
         if (pause.isPresent() && followUp.compareAndSet(false, true)) {
@@ -284,11 +293,12 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         liveness().ifPresent(liveness -> liveness.lost(reason));
         ready.fail(unavailable(reason.detail()));
         watches.sessionOver();
-        inLine.forEach(ZkTicket::clearAway);
         if (owned) {
+            inLine.clear(); // their nodes go with the handle
             context.blocking().execute(this::closeHandle);
             return;
         }
+        inLine.forEach(ZkTicket::clearAway);
         if (calls().handle().getState().isAlive()) {
             // Not removeWatches: that asks the server whether there is a watch, and leaves it there.
             calls().handle().removeAllWatches(nowhere(), WatcherType.Any, false, (rc, path, ignored) -> {}, null);
@@ -298,9 +308,7 @@ final class ZkSession implements Watcher, CurrentSession.Session {
 
     /** A ticket is about to make a node, which on a borrowed handle can outlive this session. False: too late. */
     boolean enter(ZkTicket ticket) {
-        if (!owned) {
-            inLine.add(ticket);
-        }
+        inLine.add(ticket);
         return !over;
     }
 

@@ -121,7 +121,7 @@ class BorrowedHandleTest {
         }
     }
 
-    /** The first sync proves half of the timeout; one that follows after a quarter of it proves three quarters more. */
+    /** The first proof is worth half of the timeout; one that follows after a quarter of it three quarters. */
     @Test
     void S02_theFirstProofIsFollowedInGoodTimeAndOnlyOnce() throws Exception {
         Duration timeout = Duration.ofSeconds(8);
@@ -132,27 +132,27 @@ class BorrowedHandleTest {
                         ClientOptions.defaults(),
                         clock);
                 Lease lease = client.named("n").acquire()) {
-            long syncs = syncs();
+            long proofs = proofs();
             Duration atFirst = lease.remaining();
             assertThat(atFirst).isLessThanOrEqualTo(timeout.dividedBy(2));
             clock.advance(timeout.dividedBy(5));
             afterWhatWasSent(client);
-            assertThat(syncs()).as("a renewal in its turn").isEqualTo(syncs + 1);
+            assertThat(proofs()).as("a renewal in its turn").isEqualTo(proofs + 1);
             assertThat(lease.remaining()).as("which proves nothing yet").isLessThan(atFirst);
 
             clock.advance(timeout.dividedBy(4).minus(timeout.dividedBy(5)).plusMillis(10));
             afterWhatWasSent(client);
-            assertThat(syncs()).as("the one that follows").isEqualTo(syncs + 2);
+            assertThat(proofs()).as("the one that follows").isEqualTo(proofs + 2);
             assertThat(lease.remaining()).isGreaterThan(Duration.ofMillis(5_800));
 
             clock.advance(timeout.dividedBy(4));
             afterWhatWasSent(client);
-            assertThat(syncs()).as("another in its turn, and no more").isEqualTo(syncs + 3);
+            assertThat(proofs()).as("another in its turn, and no more").isEqualTo(proofs + 3);
         }
     }
 
-    private static long syncs() {
-        return server.requests().getOrDefault("sync", 0L);
+    private static long proofs() {
+        return server.requests().getOrDefault("sync", 0L) + server.requests().getOrDefault("check", 0L);
     }
 
     /** Replies come in the order of the requests, on one thread. */

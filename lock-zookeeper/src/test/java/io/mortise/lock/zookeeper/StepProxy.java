@@ -34,7 +34,7 @@ final class StepProxy implements AutoCloseable {
 
     private record Planned(int step, Fault fault) {}
 
-    // What the client or the renewal sends by itself is no step of the protocol; renewals sync the base.
+    // What the client or the renewal sends by itself is no step of the protocol; renewals fall into no round.
     private static final Set<Integer> NOT_COUNTED =
             Set.of(OpCode.ping, OpCode.auth, OpCode.setWatches, OpCode.setWatches2, OpCode.closeSession);
 

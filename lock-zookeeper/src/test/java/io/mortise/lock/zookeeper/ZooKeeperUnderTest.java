@@ -73,7 +73,8 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     public OptionalLong requests() {
         return server.ifOwn()
                 .map(started -> OptionalLong.of(started.packetsReceived()
-                        - started.requests().getOrDefault("sync", 0L))) // what renewals are made of
+                        - started.requests().getOrDefault("sync", 0L) // what renewals are made of
+                        - started.requests().getOrDefault("check", 0L)))
                 .orElse(OptionalLong.empty());
     }
 

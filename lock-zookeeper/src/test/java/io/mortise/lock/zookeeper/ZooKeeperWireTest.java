@@ -177,7 +177,7 @@ class ZooKeeperWireTest {
     }
 
     @Test
-    void thousandLocksHeldNeedOneSyncPerRenewalAndNoThreadEach() throws Exception {
+    void S07_thousandLocksHeldNeedOneWritePerRenewalAndNoThreadEach() throws Exception {
         List<Lease> held = new ArrayList<>();
         try (LockClient short_ = ZkTests.client(server.connectString(), Duration.ofSeconds(5))) {
             for (int i = 0; i < 1000; i++) {
@@ -187,10 +187,10 @@ class ZooKeeperWireTest {
             Await.until("all watches stand", ZkTests.SOON, () -> server.watchCount() == 1000);
             Map<String, Long> before = server.requests();
             long start = System.nanoTime();
-            Await.until("five renewals", ZkTests.SOON, () -> syncs(server.requests()) >= syncs(before) + 5);
+            Await.until("five renewals", ZkTests.SOON, () -> writes(server.requests()) >= writes(before) + 5);
             double periods = (System.nanoTime() - start) / 1e9;
             assertThat(ZkTests.sent(server, before)).isEmpty();
-            assertThat(syncs(server.requests()) - syncs(before)).isLessThanOrEqualTo((long) (periods * 1.3) + 3);
+            assertThat(writes(server.requests()) - writes(before)).isLessThanOrEqualTo((long) (periods * 1.3) + 3);
             assertThat(threads).isLessThan(100);
             assertThat(held).allMatch(Lease::isHeld);
         }
@@ -214,7 +214,39 @@ class ZooKeeperWireTest {
         }
     }
 
+    /** While nobody holds or waits, the session is kept by what costs the servers no disk. */
+    @Test
+    void S17_aSessionAtRestWritesNothing() throws Exception {
+        try (LockClient atRest = ZkTests.client(server.connectString(), Duration.ofSeconds(2))) {
+            DistributedLock lock = atRest.named("before-the-rest");
+            lock.acquire().close();
+            String node = ZkTests.lockNode("before-the-rest");
+            ZooKeeper operator = ZkTests.connect(server.connectString());
+            try {
+                Await.until("its node is gone", ZkTests.SOON, () -> {
+                    try {
+                        return operator.exists(node, false) == null;
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+            } finally {
+                operator.close();
+            }
+            Map<String, Long> before = server.requests();
+            Await.until("five renewals", ZkTests.SOON, () -> syncs(server.requests()) >= syncs(before) + 5);
+            assertThat(writes(server.requests())).isEqualTo(writes(before));
+            assertThat(ZkTests.sent(server, before).keySet()).doesNotContain("create2", "multi", "delete");
+            lock.acquire().close();
+        }
+    }
+
     private static long syncs(Map<String, Long> requests) {
         return requests.getOrDefault("sync", 0L);
+    }
+
+    /** The renewals while a lock is held. */
+    private static long writes(Map<String, Long> requests) {
+        return requests.getOrDefault("check", 0L);
     }
 }

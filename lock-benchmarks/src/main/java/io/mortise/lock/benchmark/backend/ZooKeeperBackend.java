@@ -92,7 +92,7 @@ final class ZooKeeperBackend implements Backend {
 
     @Override
     public List<String> keepAlive() {
-        return List.of("ping", "sync");
+        return List.of("ping", "sync", "check");
     }
 
     @Override

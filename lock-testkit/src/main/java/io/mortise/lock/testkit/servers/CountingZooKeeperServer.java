@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.StreamSupport;
+import org.apache.zookeeper.MultiOperationRecord;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.proto.RequestHeader;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.Request;
@@ -26,9 +29,19 @@ final class CountingZooKeeperServer extends ZooKeeperServer {
     // Every packet of a client passes here once, whatever becomes of it; only the connect request does not.
     @Override
     public void processPacket(ServerCnxn cnxn, RequestHeader header, RequestRecord request) throws IOException {
-        requests.computeIfAbsent(Request.op2String(header.getType()), name -> new LongAdder())
-                .increment();
+        requests.computeIfAbsent(kind(header, request), name -> new LongAdder()).increment();
         super.processPacket(cnxn, header, request);
+    }
+
+    private static String kind(RequestHeader header, RequestRecord request) throws IOException {
+        int type = header.getType();
+        if (type == ZooDefs.OpCode.multi) {
+            MultiOperationRecord steps = request.readRecord(MultiOperationRecord::new); // it can be read again
+            boolean checks = StreamSupport.stream(steps.spliterator(), false)
+                    .allMatch(step -> step.getType() == ZooDefs.OpCode.check);
+            type = checks ? ZooDefs.OpCode.check : type;
+        }
+        return Request.op2String(type);
     }
 
     ContainerManager newContainerManager(int checkMillis) {

@@ -114,7 +114,8 @@ public final class ZooKeeperTestServer implements AutoCloseable {
     /**
      * How many requests clients have sent, by kind, since the server was first started: {@code create2},
      * {@code getChildren2}, {@code getData}, {@code delete}, {@code sync}, {@code ping}, {@code closeSession} and so on, as
-     * ZooKeeper names them. A {@code multi} counts once. The connect request of a session is not counted.
+     * ZooKeeper names them. A {@code multi} counts once, as
+     * {@code check} where it only checks. The connect request of a session is not counted.
      *
      * @return a sorted copy
      */

@@ -3,7 +3,6 @@ package io.mortise.lock.testkit.servers;
 
 import static io.mortise.lock.testkit.servers.Clients.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import org.apache.zookeeper.CreateMode;
@@ -54,12 +53,17 @@ class ZooKeeperTestEnsembleTest {
     }
 
     @Test
-    void theLeaderIsNotIsolated() {
+    void isolatedLeader_stepsDown_andTheOthersElect() {
         int leader = ensemble.leader();
-
-        assertThatThrownBy(() -> ensemble.isolate(leader))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("node " + leader);
+        ensemble.isolate(leader);
+        try {
+            Await.until("another leads", LIMIT, () -> ensemble.leader() != leader);
+            assertThat(ensemble.mode(leader)).isNotEqualTo("follower");
+        } finally {
+            ensemble.heal();
+        }
+        ensemble.awaitServing(LIMIT);
+        assertThat(ensemble.mode(leader)).isEqualTo("follower");
     }
 
     @Test
