@@ -3,6 +3,7 @@ package io.mortise.lock.etcd;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
+import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Beginning;
 import io.mortise.lock.spi.CurrentSession;
@@ -60,7 +61,7 @@ final class EtcdBackend implements LockBackend {
             backend.connection.close();
             throw e;
         }
-        OpenStore.warnOnce(options);
+        options.access().ifPresent(AccessCheck::log);
         return backend;
     }
 

@@ -36,9 +36,7 @@ final class EtcdDiagnosis {
         return calls.alarms().thenCombine(ofCluster, (alarms, found) -> {
             List<Finding> all = new ArrayList<>(alarms(alarms));
             all.addAll(found);
-            OpenStore.hint(options)
-                    .ifPresent(hint -> all.add(
-                            new Finding(Severity.WARNING, hint, "use etcds:// with users or client certificates")));
+            options.access().ifPresent(access -> all.addAll(access.findings()));
             return all;
         });
     }

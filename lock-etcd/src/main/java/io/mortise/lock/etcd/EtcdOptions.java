@@ -3,6 +3,7 @@ package io.mortise.lock.etcd;
 
 import io.etcd.jetcd.Client;
 import io.grpc.ClientInterceptor;
+import io.mortise.lock.spi.AccessCheck;
 import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.List;
@@ -186,6 +187,23 @@ public final class EtcdOptions {
 
     List<ClientInterceptor> interceptors() {
         return interceptors;
+    }
+
+    /** Who can reach the locks; empty of the application's own client. With TLS a certificate may say who the client is. */
+    Optional<AccessCheck> access() {
+        if (client.isPresent()) {
+            return Optional.empty();
+        }
+        List<String> hosts = endpoints.stream()
+                .map(endpoint -> endpoint.substring(0, endpoint.lastIndexOf(':')))
+                .toList();
+        return Optional.of(new AccessCheck(
+                endpoints(),
+                AccessCheck.isLoopback(hosts),
+                credentials.isPresent() || tls.isPresent(),
+                credentials.isPresent(),
+                tls.isPresent(),
+                true));
     }
 
     /** The endpoints as a URL. */

@@ -77,20 +77,22 @@ class EtcdOptionsTest {
             assertThatThrownBy(() -> borrowed.tls(tls))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("tls");
-            assertThat(OpenStore.hint(borrowed)).isEmpty();
+            assertThat(borrowed.access()).isEmpty();
         }
     }
 
     @Test
     void S19_whatLetsAnyoneInIsWarnedOf() throws Exception {
         SslContext tls = GrpcSslContexts.forClient().build();
-        assertThat(OpenStore.hint(options))
-                .hasValueSatisfying(hint -> assertThat(hint).contains("without users"));
-        assertThat(OpenStore.hint(options.credentials("lena", "pssst")))
-                .hasValueSatisfying(
-                        hint -> assertThat(hint).contains("without TLS").doesNotContain("pssst"));
-        assertThat(OpenStore.hint(options.credentials("lena", "pssst").tls(tls)))
-                .isEmpty();
+        assertThat(findings(options)).contains("open to everyone");
+        assertThat(findings(options.credentials("lena", "pssst")))
+                .contains("without TLS")
+                .doesNotContain("pssst", "open to everyone");
+        assertThat(findings(options.credentials("lena", "pssst").tls(tls))).isEqualTo("[]");
+    }
+
+    private static String findings(EtcdOptions options) {
+        return options.access().orElseThrow().findings().toString();
     }
 
     @Test

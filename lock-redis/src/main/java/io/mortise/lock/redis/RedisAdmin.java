@@ -7,8 +7,10 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.redis.node.Diagnosis;
 import io.mortise.lock.redis.node.LockListing;
 import io.mortise.lock.redis.node.NodeClocks;
+import io.mortise.lock.redis.node.RedisAccess;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.StoredGrant;
+import io.mortise.lock.spi.AccessCheck;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 
 /** The operator's view: reads keys and queues as they stand. */
 final class RedisAdmin implements LockAdmin {
@@ -60,7 +63,8 @@ final class RedisAdmin implements LockAdmin {
     @Override
     public CompletionStage<List<Finding>> diagnose() {
         Map<String, RedisNode> servers = backend.link().servers();
-        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(
+                new ArrayList<>(backend.access().map(AccessCheck::findings).orElse(List.of())));
         for (Map.Entry<String, RedisNode> server : servers.entrySet()) {
             CompletionStage<List<Finding>> one = findings(server.getValue());
             // Alone it is the store itself that cannot be asked; beside others it is what is wrong with the store.
@@ -81,12 +85,21 @@ final class RedisAdmin implements LockAdmin {
     }
 
     private CompletionStage<List<Finding>> findings(RedisNode node) {
+        CompletionStage<List<Finding>> exposure = backend.access()
+                        .filter(access -> access.loopback() && !access.restricted())
+                        .isPresent()
+                ? RedisAccess.exposure(node)
+                : CompletableFuture.completedFuture(List.of());
         return Diagnosis.info(node)
                 .thenCombine(
                         Diagnosis.fsync(node),
                         (info, fsync) -> info.isEmpty()
                                 ? List.of(Diagnosis.hidden())
-                                : Diagnosis.ofKeeper(info, fsync, backend.waitReplicas(), backend.isCluster()));
+                                : Diagnosis.ofKeeper(info, fsync, backend.waitReplicas(), backend.isCluster()))
+                .thenCombine(
+                        exposure,
+                        (found, exposed) ->
+                                Stream.concat(found.stream(), exposed.stream()).toList());
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
@@ -45,7 +46,9 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {
-        return new RedisBackend(options, context);
+        RedisBackend backend = new RedisBackend(options, context);
+        options.access().ifPresent(AccessCheck::log);
+        return backend;
     }
 
     BackendContext context() {
@@ -66,6 +69,10 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
 
     GrantCheck grantCheck() {
         return grantCheck;
+    }
+
+    Optional<AccessCheck> access() {
+        return options.access();
     }
 
     int waitReplicas() {

@@ -7,6 +7,8 @@ import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.mortise.lock.redis.node.OptionLimits;
 import io.mortise.lock.redis.node.OwnUri;
+import io.mortise.lock.redis.node.RedisAccess;
+import io.mortise.lock.spi.AccessCheck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -179,6 +181,12 @@ public final class RedisOptions {
     @Override
     public String toString() {
         return servers() + " prefix " + prefix;
+    }
+
+    /** Who can reach the locks, as far as the options tell. */
+    Optional<AccessCheck> access() {
+        List<RedisURI> uris = isCluster() ? target.clusterUris : uri().stream().toList();
+        return RedisAccess.of(servers(), uris, sslOptions.isPresent());
     }
 
     /** Where they are, without secrets. */

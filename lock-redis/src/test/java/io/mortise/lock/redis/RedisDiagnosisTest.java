@@ -36,8 +36,11 @@ class RedisDiagnosisTest {
         }
     }
 
+    /** All but that the server is open to everyone on this machine, as most of the tests have it. */
     private static List<Finding> findings(LockClient client) throws Exception {
-        return client.admin().orElseThrow().diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        return client.admin().orElseThrow().diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS).stream()
+                .filter(found -> !found.what().contains("open to everyone on this machine"))
+                .toList();
     }
 
     private static void assertFound(List<Finding> findings, Object... severityAndText) {
@@ -66,6 +69,24 @@ class RedisDiagnosisTest {
             assertFound(findings(server.url()), Severity.WARNING, "appendfsync is everysec");
             redis.call("CONFIG", "SET", "appendonly", "no");
             assertFound(findings(server.url()), Severity.WARNING, "append-only file is off");
+        }
+    }
+
+    @Test
+    void S19_aServerThatIsOpenToOtherMachinesIsNamed() throws Exception {
+        try (RedisTestServer server =
+                RedisTestServer.start(KEEPS.withArguments("--bind", "*", "--protected-mode", "no"))) {
+            assertFound(findings(server.url()), Severity.WARNING, "without a password: protected-mode is no");
+        }
+        try (RedisTestServer server = RedisTestServer.start(KEEPS);
+                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+            assertThat(client.admin()
+                            .orElseThrow()
+                            .diagnose()
+                            .toCompletableFuture()
+                            .get(20, TimeUnit.SECONDS))
+                    .singleElement()
+                    .satisfies(found -> assertThat(found.severity()).isEqualTo(Severity.INFO));
         }
     }
 

@@ -134,4 +134,21 @@ class RedisProviderTest {
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("timeout");
     }
+
+    @Test
+    void S19_whatLetsOthersInIsToldByEachPartOfAUrl() {
+        assertThat(access("redis://h")).contains("open to everyone");
+        assertThat(access("redis://:s3cret@h")).contains("without TLS").doesNotContain("open to", "s3cret");
+        assertThat(access("rediss://:s3cret@h?verifyPeer=none")).contains("not verified");
+        assertThat(access("rediss://:s3cret@h")).isEqualTo("[]");
+        assertThat(access("rediss://h")).contains("open to everyone");
+        assertThat(access("redis-sentinel://:s3cret@h1,h2?master=m")).contains("without TLS");
+        assertThat(access("redis-cluster://h1,h2")).contains("open to everyone");
+        assertThat(access("redis://127.0.0.1")).contains("INFO", "on this machine");
+        assertThat(options("redis-socket:///tmp/x").access()).isEmpty();
+    }
+
+    private static String access(String url) {
+        return options(url).access().orElseThrow().findings().toString();
+    }
 }

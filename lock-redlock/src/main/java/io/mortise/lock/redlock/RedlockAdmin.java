@@ -10,6 +10,7 @@ import io.mortise.lock.redis.node.LockListing;
 import io.mortise.lock.redis.node.NodeClocks;
 import io.mortise.lock.redis.node.Script;
 import io.mortise.lock.redis.node.StoredGrant;
+import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.OwnerRecord;
 import java.time.Instant;
@@ -184,8 +185,10 @@ final class RedlockAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<List<Finding>> diagnose() {
-        List<Finding> ofAll = RedlockDiagnosis.number(backend.masters().all().size());
-        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>(ofAll));
+        List<Finding> ofAll =
+                new ArrayList<>(backend.access().map(AccessCheck::findings).orElse(List.of()));
+        ofAll.addAll(RedlockDiagnosis.number(backend.masters().all().size()));
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(ofAll);
         for (Master master : backend.masters().all()) {
             all = all.thenCombine(RedlockDiagnosis.of(master), (found, more) -> {
                 found.addAll(more);

@@ -14,6 +14,7 @@ import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
+import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Beginning;
 import io.mortise.lock.spi.Ending;
@@ -67,6 +68,7 @@ final class RedlockBackend implements LockBackend {
         RedlockBackend backend = new RedlockBackend(options, context);
         try {
             backend.start();
+            options.access().ifPresent(AccessCheck::log);
             return backend;
         } catch (RuntimeException | Error e) {
             backend.end(); // not awaited: what does not answer would not answer this either
@@ -161,6 +163,10 @@ final class RedlockBackend implements LockBackend {
 
     RedlockKeys keys() {
         return keys;
+    }
+
+    Optional<AccessCheck> access() {
+        return options.access();
     }
 
     Masters masters() {

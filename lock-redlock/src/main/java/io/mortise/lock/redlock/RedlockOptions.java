@@ -6,6 +6,8 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.redis.node.OptionLimits;
 import io.mortise.lock.redis.node.OwnUri;
+import io.mortise.lock.redis.node.RedisAccess;
+import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.List;
@@ -214,6 +216,11 @@ public final class RedlockOptions {
 
     Optional<SslOptions> sslOptions() {
         return sslOptions;
+    }
+
+    /** Who can reach the locks, as far as the options tell. */
+    Optional<AccessCheck> access() {
+        return RedisAccess.of(toString(), uris, sslOptions.isPresent());
     }
 
     /** Of each master, without secrets. */

@@ -112,4 +112,19 @@ class RedlockProviderTest {
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageNotContaining("s3cr3t");
     }
+
+    @Test
+    void S19_whatLetsOthersInIsTold() {
+        assertThat(access("redlock://h1,h2,h3")).contains("open to everyone");
+        assertThat(access("redlock://:s3cret@h1,h2,h3")).contains("without TLS").doesNotContain("s3cret");
+        assertThat(access("redlocks://:s3cret@h1,h2,h3?verifyPeer=none")).contains("not verified");
+    }
+
+    private static String access(String url) {
+        return RedlockProvider.options(LockUrl.parse(url))
+                .access()
+                .orElseThrow()
+                .findings()
+                .toString();
+    }
 }

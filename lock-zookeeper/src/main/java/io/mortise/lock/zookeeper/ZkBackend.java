@@ -20,23 +20,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** One session at a time, made anew for the next acquire when the last one is over. */
 final class ZkBackend implements LockBackend {
     private static final Duration MOST_FOR_A_WORD = Duration.ofSeconds(3);
 
-    private static final Logger log = LoggerFactory.getLogger(ZkBackend.class);
     /** Well below the second within which a deletion is told (S7). */
     static final Duration ARM_AFTER = Duration.ofMillis(100);
-
-    private static final AtomicBoolean warnedOfOpenAcl = new AtomicBoolean();
 
     private final ZooKeeperOptions options;
     private final BackendContext context;
@@ -67,11 +61,7 @@ final class ZkBackend implements LockBackend {
             backend.sessions.end(); // not awaited: a server that does not answer would not answer this either
             throw e;
         }
-        if (options.openToAll() && warnedOfOpenAcl.compareAndSet(false, true)) {
-            log.warn(
-                    "event=open-acl endpoints={} hint=\"anyone who reaches the servers can take or forge these locks\"",
-                    backend.endpoints());
-        }
+        options.access().log();
         return backend;
     }
 

@@ -105,13 +105,7 @@ final class ZkDiagnosis {
     }
 
     static List<Finding> settings(ZooKeeperOptions options, Duration granted) {
-        List<Finding> findings = new ArrayList<>();
-        if (options.openToAll()) {
-            findings.add(new Finding(
-                    Severity.WARNING,
-                    "the nodes of locks are open to everyone",
-                    "set credentials and an ACL: whoever reaches the servers can take or forge locks"));
-        }
+        List<Finding> findings = new ArrayList<>(options.access().findings());
         if (options.supplier().isEmpty() && !granted.equals(options.sessionTimeout())) {
             findings.add(new Finding(
                     Severity.INFO,

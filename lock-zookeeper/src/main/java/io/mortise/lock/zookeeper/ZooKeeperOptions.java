@@ -3,6 +3,8 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.spi.AccessCheck;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -188,6 +190,21 @@ public final class ZooKeeperOptions {
         return acl.stream()
                 .anyMatch(entry -> entry.getId().equals(ZooDefs.Ids.ANYONE_ID_UNSAFE)
                         && (entry.getPerms() & ~ZooDefs.Perms.READ) != 0);
+    }
+
+    /** Who can reach the locks. What an application's own handle sends is not known, only the ACL of the nodes. */
+    AccessCheck access() {
+        boolean tls = clientConfig
+                .map(config -> config.getBoolean(ZKClientConfig.SECURE_CLIENT))
+                .orElse(Boolean.getBoolean(ZKClientConfig.SECURE_CLIENT));
+        List<String> hosts = connectString.stream()
+                .flatMap(given -> new ConnectStringParser(given).getServerAddresses().stream())
+                .map(InetSocketAddress::getHostString)
+                .toList();
+        boolean own = connectString.isPresent();
+        boolean password = authInfos.stream().anyMatch(info -> info.scheme.equals("digest"));
+        return new AccessCheck(
+                toString(), AccessCheck.isLoopback(hosts), !openToAll(), own && password, own && tls, true);
     }
 
     List<AuthInfo> authInfos() {

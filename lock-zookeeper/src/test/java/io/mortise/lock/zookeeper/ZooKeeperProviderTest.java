@@ -74,6 +74,20 @@ class ZooKeeperProviderTest {
     }
 
     @Test
+    void S19_aPasswordWithoutTlsIsTold(@TempDir Path dir) throws Exception {
+        Path tls = Files.writeString(dir.resolve("tls.cfg"), "zookeeper.client.secure=true\n");
+        String user = "zookeeper://ann:" + SECRET + "@h1,h2";
+        assertThat(access("zookeeper://h1,h2")).contains("open to everyone");
+        assertThat(access(user)).contains("without TLS").doesNotContain("open to everyone", SECRET);
+        assertThat(access(user + "?clientConfig=" + tls)).isEqualTo("[]");
+        assertThat(access("zookeeper://localhost")).contains("INFO", "on this machine");
+    }
+
+    private static String access(String url) {
+        return options(url).access().findings().toString();
+    }
+
+    @Test
     void aClientConfigFileIsRead(@TempDir Path dir) throws Exception {
         Path file = Files.writeString(dir.resolve("client.cfg"), "zookeeper.client.secure=true\n");
         ZooKeeperOptions options = options("zookeeper://localhost?acl=creator&clientConfig=" + file);

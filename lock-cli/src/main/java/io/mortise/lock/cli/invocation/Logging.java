@@ -18,6 +18,9 @@ public final class Logging {
             set("log.io.lettuce", "error");
             set("log.io.netty", "error");
             set("log.io.netty.util.concurrent", "off");
+            // Nor is each run of a job the place to hear of settings that endanger locks: doctor tells.
+            set("log.io.mortise.lock.spi.AccessCheck", "error");
+            set("log.io.mortise.lock.redis.node.EvictionCheck", "error");
         }
         JavaLogging.use(verbose);
         if (verbose) {

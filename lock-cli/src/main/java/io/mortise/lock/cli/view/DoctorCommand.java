@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** {@code lockctl doctor}: whether the store is fit for locks. */
 @Command(
@@ -28,15 +29,25 @@ import picocli.CommandLine.Command;
                     + " for, single or even numbers of servers, servers that are down, versions with known bugs, open doors.",
             "It sees what the store tells this user. What it cannot see, such as fsync on ZooKeeper and etcd, or who may stop the"
                     + " machines, it does not judge.",
-            "Exits with 0 if nothing worse than INFO was found, else with 1."
+            "A finding is an ERROR (locks cannot be taken, or can be lost without a fault), a WARNING (a fault, or others, can take"
+                    + " locks away) or an INFO. Exits with 1 if there is a warning or an error, with --fail-on=error only if there is"
+                    + " an error, else with 0."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
             "  lockctl doctor --url redis://localhost:6379",
+            "  lockctl doctor --fail-on=error || page-somebody",
             "  lockctl doctor --json | jq -r '.findings[] | .severity + \" \" + .what'"
         })
 public final class DoctorCommand extends OperatorCommand {
+    @Option(
+            names = "--fail-on",
+            paramLabel = "SEVERITY",
+            description =
+                    "What makes it exit with 1 at least: ${COMPLETION-CANDIDATES}; ${DEFAULT-VALUE} unless said otherwise.")
+    private FailOn failOn = FailOn.warning;
+
     @Override
     int look(LockClient client, LockAdmin admin) throws InterruptedException {
         Checkup.Times times = Checkup.roundTrips(admin);
@@ -51,7 +62,8 @@ public final class DoctorCommand extends OperatorCommand {
         } else {
             print(client, times, clocks, findings, well);
         }
-        return well ? ExitCodes.OK : ExitCodes.FAILED;
+        boolean fails = findings.stream().anyMatch(finding -> finding.severity().compareTo(failOn.least) >= 0);
+        return fails ? ExitCodes.FAILED : ExitCodes.OK;
     }
 
     private String url() {

@@ -55,6 +55,10 @@ class DoctorTest {
                     .isBetween(-100.0, 100.0);
             assertThat(((Number) doctor.at("roundTripMillis", "median")).doubleValue())
                     .isPositive();
+            assertThat(CommandLineRun.of("doctor", "--fail-on=error", "--url", server.url())
+                            .code())
+                    .as("a warning")
+                    .isZero();
             assertThat(redis.call("KEYS", "*")).isEqualTo(List.of("lock:%token"));
             CommandLineRun text = CommandLineRun.of("doctor", "--url", server.url());
             assertThat(text.out()).contains("WARNING  the append-only file is off", "         -> set appendonly yes");
@@ -79,8 +83,8 @@ class DoctorTest {
                 .withKeptData()
                 .withUser("reader", "on", ">pw", "~*", "&*", "+@all", "-set");
         try (RedisTestServer server = RedisTestServer.start(readers)) {
-            CommandLineRun doctor =
-                    CommandLineRun.of("doctor", "--url", "redis://reader:pw@127.0.0.1:" + server.port());
+            CommandLineRun doctor = CommandLineRun.of(
+                    "doctor", "--fail-on=error", "--url", "redis://reader:pw@127.0.0.1:" + server.port());
             assertThat(doctor.code()).isEqualTo(1);
             assertThat(doctor.out()).contains("ERROR    no lock can be taken");
         }
