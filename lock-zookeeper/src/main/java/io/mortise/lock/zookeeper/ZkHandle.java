@@ -37,11 +37,20 @@ final class ZkHandle {
         int timeout = Math.toIntExact(options.sessionTimeout().toMillis());
         try {
             // A read-only server cannot grant a lock: never connect to one.
-            ZooKeeper handle = new ZooKeeper(servers, timeout, watcher, false, config);
+            ZooKeeper handle = new ZooKeeper(servers, timeout, watcher, false, new SameServers(servers), config);
             options.authInfos().forEach(info -> info.addTo(handle));
             return handle;
         } catch (IOException e) {
             throw new BackendUnavailableException("no connection to " + servers + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Drops the connection of a handle of our own, so that it looks for another server, in up to a second. */
+    static void leaveServer(ZooKeeper handle, ZooKeeperOptions options) {
+        try {
+            handle.updateServerList(options.connectString().orElseThrow());
+        } catch (IOException e) {
+            log.info("event=server-not-left cause=\"{}\"", e.toString());
         }
     }
 

@@ -38,6 +38,11 @@ final class ZkLiveness extends Liveness {
         return proof.provedLittle() ? Optional.of(proof.reportTime()) : Optional.empty();
     }
 
+    /** How long a proof is waited for before its server is taken for silent: another one must be found before the deadline. */
+    Duration patience() {
+        return timeout.dividedBy(4);
+    }
+
     /** The session timeout as negotiated. */
     Duration timeout() {
         return timeout;

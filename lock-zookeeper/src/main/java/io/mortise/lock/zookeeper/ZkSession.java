@@ -7,6 +7,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.CurrentSession;
+import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.ReadyLine;
 import java.time.Duration;
 import java.util.Optional;
@@ -42,6 +43,7 @@ final class ZkSession implements Watcher, CurrentSession.Session {
     private final String endpoints;
     private final String base;
     private final boolean owned;
+    private final Optional<ZooKeeperOptions> options; // of a handle of our own
     private final WatchTable watches = new WatchTable();
     private final ReadyLine<ZkLiveness> ready = new ReadyLine<>();
     private final Set<ZkTicket> inLine = ConcurrentHashMap.newKeySet();
@@ -53,19 +55,19 @@ final class ZkSession implements Watcher, CurrentSession.Session {
     private volatile boolean over;
     private volatile @Nullable BackendRefusedException refusal;
 
-    private ZkSession(BackendContext context, String endpoints, String base, boolean owned) {
+    private ZkSession(BackendContext context, String endpoints, ZooKeeperOptions options) {
         this.context = context;
         this.endpoints = endpoints;
-        this.base = base;
-        this.owned = owned;
+        this.base = options.basePath();
+        this.owned = options.supplier().isEmpty();
+        this.options = owned ? Optional.of(options) : Optional.empty();
     }
 
     /** Begins to connect; {@link #ready} tells how it went. */
     static ZkSession start(ZooKeeperOptions options, String endpoints, BackendContext context) {
-        boolean owned = options.supplier().isEmpty();
-        ZkSession session = new ZkSession(context, endpoints, options.basePath(), owned);
+        ZkSession session = new ZkSession(context, endpoints, options);
         try {
-            if (owned) {
+            if (session.owned) {
                 session.calls.complete(new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session)));
             } else {
                 session.borrow(options.supplier().get().get());
@@ -252,7 +254,11 @@ final class ZkSession implements Watcher, CurrentSession.Session {
             return;
         }
         long sent = context.clock().nanoTime();
-        proof().whenComplete((answered, failure) -> { // chosen after the look at the clock: a later node is made later
+        CompletableFuture<Boolean> proof = proof(); // chosen after the look at the clock: a later node is made later
+        long on = connection;
+        LockClock.Timer patience = context.clock().schedule(liveness.patience(), () -> leaveSilentServer(proof, on));
+        proof.whenComplete((answered, failure) -> {
+            patience.cancel();
             if (failure == null) {
                 liveness.answered(sent, context.clock().nanoTime());
                 renewSooner(liveness);
@@ -262,6 +268,20 @@ final class ZkSession implements Watcher, CurrentSession.Session {
                 liveness.unknown(failure);
             }
         });
+    }
+
+    /**
+     * ZooKeeper's client waits for two thirds of the timeout, and then up to a second more: too long for what hangs on the
+     * session. A handle of the application's is left alone.
+     */
+    private void leaveSilentServer(CompletableFuture<Boolean> proof, long on) {
+        options.ifPresent(ours -> context.blocking().execute(() -> {
+            if (!proof.isDone() && connection == on && !over) {
+                log.info("event=server-silent session=0x{} hint=\"looking for another\"", sessionId());
+                ZkHandle.leaveServer(calls().handle(), ours);
+                calls().sync(base); // wakes the client's thread, which would else find out when it next has to send
+            }
+        }));
     }
 
     /** If the latest one proved little, and none is to follow soon already. */
