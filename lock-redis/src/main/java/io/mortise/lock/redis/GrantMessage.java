@@ -6,11 +6,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the server tells a client about one of its waiters. Anybody may publish on its channel: what is not of this form is
- * no message (S19).
+ * What a lock's server publishes for one of its waiters. Anybody may publish on its channel: what is not of this form is
+ * no message, and what is counts only if its signature is right (S19).
  */
 sealed interface GrantMessage {
-    Pattern FORM = Pattern.compile("(?:G ([0-9a-f]{32}) (\\d{1,16}) (\\d{1,16})|W ([0-9a-f]{32})) (\\S+)");
+    Pattern FORM = Pattern.compile("(G ([0-9a-f]{32}) (\\d{1,16}) (\\d{1,16})|W ([0-9a-f]{32})) ([0-9a-f]{40}) (\\S+)");
 
     /** Whom it is about. */
     String attemptId();
@@ -18,24 +18,36 @@ sealed interface GrantMessage {
     /** The key of the lock's grant. */
     String key();
 
+    /** All of it but the signature. */
+    String signedText();
+
+    /** 40 hexadecimal digits, see {@link MessageSigner}. */
+    String signature();
+
     /** The lock was handed on to it, at that time of the server's clock. */
-    record Granted(String attemptId, long token, long serverMicros, String key) implements GrantMessage {}
+    record Granted(String attemptId, long token, long serverMicros, String key, String signedText, String signature)
+            implements GrantMessage {}
 
     /** The lock is free and it may try first. */
-    record Wake(String attemptId, String key) implements GrantMessage {}
+    record Wake(String attemptId, String key, String signedText, String signature) implements GrantMessage {}
 
     static Optional<GrantMessage> parse(String text) {
         Matcher matcher = FORM.matcher(text);
         if (!matcher.matches()) {
             return Optional.empty();
         }
-        if (matcher.group(4) != null) {
-            return Optional.of(new Wake(matcher.group(4), matcher.group(5)));
+        String signature = matcher.group(6);
+        String key = matcher.group(7);
+        String signedText = matcher.group(1) + " " + key;
+        if (matcher.group(5) != null) {
+            return Optional.of(new Wake(matcher.group(5), key, signedText, signature));
         }
         return Optional.of(new Granted(
-                matcher.group(1),
-                Long.parseLong(matcher.group(2)),
+                matcher.group(2),
                 Long.parseLong(matcher.group(3)),
-                matcher.group(5)));
+                Long.parseLong(matcher.group(4)),
+                key,
+                signedText,
+                signature));
     }
 }

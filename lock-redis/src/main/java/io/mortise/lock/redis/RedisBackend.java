@@ -27,6 +27,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
     private final RedisOptions options;
     private final BackendContext context;
     private final RedisKeys keys;
+    private final MessageSigner signer = new MessageSigner();
     private final Mailbox<RedisTicket> mailbox;
     private final RedisLink link;
     private final Renewals renewals;
@@ -63,6 +64,10 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         return mailbox;
     }
 
+    MessageSigner signer() {
+        return signer;
+    }
+
     RedisLink link() {
         return link;
     }
@@ -86,8 +91,8 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
     @Override
     public void message(RedisNode from, String text) {
         Optional<GrantMessage> message = GrantMessage.parse(text);
-        if (message.isEmpty()) {
-            log.debug("event=message-ignored length={}", text.length());
+        if (message.isEmpty() || !signer.isGenuine(message.get())) {
+            log.debug("event=message-ignored length={}", text.length()); // anybody may publish anything (S19)
             return;
         }
         Optional<RedisTicket> ticket = mailbox.find(message.get().attemptId());

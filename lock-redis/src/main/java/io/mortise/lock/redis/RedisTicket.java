@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.RedisFailure;
@@ -38,11 +39,16 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
     /** The server's clock may have been set forward since it was last heard: one answer tells by how much. */
     private static final int MOST_ROUNDS = 3;
 
+    /** From here on Lua's numbers, and many a resource's, do not tell a token from the next. By the clock it is the year 2255. */
+    private static final long TOO_HIGH = 1L << 53;
+
     private final RedisBackend backend;
     private final BackendContext context;
     private final LockRequest request;
     private final Waiter waiter;
     private final RedisKeys.OfLock keys;
+    private final String record;
+    private final String nonce;
     private final Removal removal;
     private final HandedOn handedOn = new HandedOn();
     private volatile boolean leaves; // something may be in the store
@@ -56,6 +62,8 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
         this.request = request;
         this.waiter = waiter;
         this.keys = backend.keys().of(request.name());
+        this.record = request.ownerRecord() + backend.mark(); // since when it asked, however often it asks (S18)
+        this.nonce = request.mayWait() ? backend.signer().nonce(request.attemptId()) : "";
         this.removal = new Removal(context, request, this::node, RedisScript.RELEASE.script(), keys.all(), timeWanted ->
                 new String[] {request.attemptId(), timeWanted ? "1" : "0"});
     }
@@ -101,11 +109,12 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
         long notAfter = node.notAfter(now);
         String[] args = {
             request.attemptId(),
-            request.ownerRecord() + backend.mark(),
+            record,
             String.valueOf(request.leaseDuration().toMillis()),
             String.valueOf(notAfter),
             request.mayWait() ? backend.link().listen(node, keys) : "",
-            String.valueOf(PLACE_STANDS.toMillis())
+            String.valueOf(PLACE_STANDS.toMillis()),
+            nonce
         };
         leaves = true;
         backend.grantCheck().prepare(node, request.leaseDuration());
@@ -134,7 +143,9 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
         switch (alone ? "granted" : (String) values.get(0)) {
             case "granted" -> {
                 long token = alone ? serverMicros : (Long) values.get(1);
-                if (backend.grantCheck().isNone(node)) {
+                if (!isPlausible(token)) {
+                    refuse(answer, token);
+                } else if (backend.grantCheck().isNone(node)) {
                     answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
                 } else {
                     check(answer, node, sentNanos, token);
@@ -154,6 +165,19 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
                 }
             }
         }
+    }
+
+    /** Whether it can be a token: whoever writes to the store may have set the counter to anything (S19). */
+    static boolean isPlausible(long token) {
+        return token > 0 && token < TOO_HIGH;
+    }
+
+    /** No resource that has seen it would ever accept another: it is given back. */
+    private void refuse(CompletableFuture<Attempt> answer, long token) {
+        BackendRefusedException why = new BackendRefusedException(acquire() + " at " + backend.endpoints()
+                + ": the fencing token " + token + " is out of range: something else wrote to \"" + keys.counter()
+                + "\" or \"" + keys.grant() + "\"; find out what, then delete them");
+        removal.release(found -> answer.completeExceptionally(why), failure -> answer.completeExceptionally(why));
     }
 
     /** It counts only once replicas have it, and sentinels name the server; otherwise it is given back. */

@@ -1,15 +1,19 @@
 -- The rest of acquire: it is busy, or others stand in line.
 
 -- Free, but others stand in line: the holder died, or a wake is under way.
+local free_millis = WAKE_MICROS / 1000
 if not value then
-  local first = first_live(now, attempt)
-  if not first or first.attempt == attempt then
+  local first, more_dead = first_live(now, attempt)
+  if more_dead then
+    free_millis = 1 -- who asks again goes on with them
+  elseif not first or first.attempt == attempt then
     leave(attempt)
     return grant()
-  end
-  local woken = tonumber(redis.call('HGET', entries_key, 'wake') or 0)
-  if woken > now or now - woken >= WAKE_MICROS then
-    grant_to(first, 1, now, now)
+  else
+    local woken = tonumber(redis.call('HGET', entries_key, 'wake') or 0)
+    if woken > now or now - woken >= WAKE_MICROS then
+      grant_to(first, 1, now, now)
+    end
   end
 end
 
@@ -18,11 +22,11 @@ if channel ~= '' then
     local last = redis.call('ZRANGE', queue_key, -1, -1, 'WITHSCORES')[2]
     redis.call('ZADD', queue_key, digits(math.max(now, tonumber(last or 0) + 1)), attempt)
   end
-  local entry = channel .. ' ' .. lease .. ' ' .. digits(now + stands * 1000) .. ' ' .. record
+  local entry = channel .. ' ' .. lease .. ' ' .. digits(now + stands * 1000) .. ' ' .. nonce .. ' ' .. record
   redis.call('HSET', entries_key, attempt, entry)
   -- What nobody asks for any more goes by itself, later than the last place in it.
   redis.call('PEXPIRE', queue_key, stands * 2)
   redis.call('PEXPIRE', entries_key, stands * 2)
 end
 local left = redis.call('PTTL', grant_key)
-return { 'busy', left == -2 and WAKE_MICROS / 1000 or left, now }
+return { 'busy', left == -2 and free_millis or left, now }

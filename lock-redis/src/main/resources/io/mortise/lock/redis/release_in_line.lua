@@ -7,9 +7,10 @@ if ours then
 else
   spare_memory()
 end
+local more_dead
 if held or not value then
-  hand_on(value, now)
+  more_dead = hand_on(value, now)
 elseif stood and redis.call('EXISTS', queue_key) == 0 then
   redis.call('DEL', entries_key)
 end
-return { held and 1 or 0, stood and 1 or 0, now }
+return { held and 1 or 0, stood and 1 or 0, now, more_dead and 1 or nil }

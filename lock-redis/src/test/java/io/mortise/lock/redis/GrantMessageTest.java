@@ -8,13 +8,21 @@ import org.junit.jupiter.api.Test;
 
 class GrantMessageTest {
     private static final String ATTEMPT = "0123456789abcdef0123456789abcdef";
+    private static final String SIGNATURE = "01234".repeat(8);
 
     @Test
     void bothForms() {
-        assertThat(GrantMessage.parse("G " + ATTEMPT + " 1795284523123456 1795284523123457 lock:x%20y"))
+        assertThat(GrantMessage.parse(
+                        "G " + ATTEMPT + " 1795284523123456 1795284523123457 " + SIGNATURE + " lock:x%20y"))
                 .contains(new GrantMessage.Granted(
-                        ATTEMPT, 1_795_284_523_123_456L, 1_795_284_523_123_457L, "lock:x%20y"));
-        assertThat(GrantMessage.parse("W " + ATTEMPT + " lock:x")).contains(new GrantMessage.Wake(ATTEMPT, "lock:x"));
+                        ATTEMPT,
+                        1_795_284_523_123_456L,
+                        1_795_284_523_123_457L,
+                        "lock:x%20y",
+                        "G " + ATTEMPT + " 1795284523123456 1795284523123457 lock:x%20y",
+                        SIGNATURE));
+        assertThat(GrantMessage.parse("W " + ATTEMPT + " " + SIGNATURE + " lock:x"))
+                .contains(new GrantMessage.Wake(ATTEMPT, "lock:x", "W " + ATTEMPT + " lock:x", SIGNATURE));
     }
 
     @Test
@@ -27,13 +35,15 @@ class GrantMessageTest {
                 "G " + ATTEMPT,
                 "G " + ATTEMPT + " 1",
                 "G " + ATTEMPT + " 1 2",
-                "G " + ATTEMPT + " 1 -2 lock:x",
-                "G " + ATTEMPT + " 1 2 3 lock:x",
-                "G " + ATTEMPT + " 12345678901234567 1 lock:x",
+                "G " + ATTEMPT + " 1 2 lock:x",
+                "W " + ATTEMPT + " lock:x",
+                "G " + ATTEMPT + " 1 -2 " + SIGNATURE + " lock:x",
+                "G " + ATTEMPT + " 1 2 3 " + SIGNATURE + " lock:x",
+                "G " + ATTEMPT + " 12345678901234567 1 " + SIGNATURE + " lock:x",
                 "W " + ATTEMPT,
-                "W " + ATTEMPT + "0 lock:x",
-                "W " + ATTEMPT.replace('a', 'A') + " lock:x",
-                "W " + ATTEMPT + " lock:x\n")) {
+                "W " + ATTEMPT + "0 " + SIGNATURE + " lock:x",
+                "W " + ATTEMPT.replace('a', 'A') + " " + SIGNATURE + " lock:x",
+                "W " + ATTEMPT + " " + SIGNATURE + " lock:x\n")) {
             assertThat(GrantMessage.parse(text)).as(text).isEmpty();
         }
     }

@@ -123,7 +123,8 @@ class RedisFaultsTest {
                 String attempt = String.valueOf(
                         ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", "lock:%queue:x", "0", "-1"))).get(0));
                 redis.call("SET", "lock:x", attempt); // as if it were granted, without a token
-                redis.call("PUBLISH", String.valueOf(channel()), "W " + attempt + " lock:x");
+                redis.call(
+                        "PUBLISH", String.valueOf(channel()), RedisTests.signed(redis, "x", attempt, "W " + attempt));
                 assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(BackendRefusedException.class);
                 assertThat(held.isHeld()).isTrue();

@@ -26,6 +26,16 @@ final class RedisTests {
         return (Long) Objects.requireNonNull(redis.call("ZCARD", queue));
     }
 
+    /** A message as a script would publish it: what nobody can make who may not read the queue. */
+    static String signed(BareRedis redis, String lock, String attempt, String said) {
+        RedisKeys.OfLock keys = new RedisKeys(RedisOptions.DEFAULT_PREFIX).of(new LockName(lock));
+        String entry = String.valueOf(redis.call("HGET", keys.entries(), attempt));
+        String nonce = entry.split(" ", 5)[3];
+        Object signature =
+                redis.call("EVAL", "return redis.sha1hex(ARGV[1])", "0", nonce + said + " " + keys.grant() + nonce);
+        return said + " " + signature + " " + keys.grant();
+    }
+
     /** How many connections there are, with the one that asks. */
     static long connections(RedisTestServer server) {
         try (BareRedis redis = server.connect()) {

@@ -12,6 +12,7 @@ final class ScriptBench extends RedisScriptBench {
     static final String PREFIX = "lock:";
     static final RedisKeys.OfLock KEYS = new RedisKeys(PREFIX).of(new LockName("x"));
     static final long LEASE_MILLIS = 60_000;
+    static final String NONCE = "0f".repeat(16);
     static final long STANDS_MILLIS = 20_000;
 
     final BareRedis redis = redis();
@@ -48,7 +49,8 @@ final class ScriptBench extends RedisScriptBench {
                 String.valueOf(LEASE_MILLIS),
                 String.valueOf(notAfter),
                 channel,
-                String.valueOf(STANDS_MILLIS));
+                String.valueOf(STANDS_MILLIS),
+                NONCE);
         boolean alone = answer.size() == 1; // granted: the time, which is the token as well
         return alone ? List.of("granted", answer.get(0), answer.get(0)) : answer;
     }

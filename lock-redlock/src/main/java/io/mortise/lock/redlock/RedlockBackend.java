@@ -141,7 +141,10 @@ final class RedlockBackend implements LockBackend {
         public void listening(RedisNode node) {}
     }
 
-    /** Nobody here waits with that attempt any more: its place is given up there, and the next one is woken. */
+    /**
+     * Nobody here waits with that attempt any more: its place is given up there, and the next one is woken. Anybody can publish a
+     * hint: it takes neither a vote nor another client's place (S19).
+     */
     private void passOn(RedisNode at, Hint hint) {
         Optional<LockName> name = keys.lockName(hint.key());
         name.ifPresent(lock -> at.ask(
@@ -149,7 +152,8 @@ final class RedlockBackend implements LockBackend {
                         RedlockScript.RELEASE.script(),
                         keys.of(lock).all(),
                         hint.attemptId(),
-                        "0")
+                        "0",
+                        mark())
                 .whenComplete((ok, failure) -> {
                     if (failure != null) {
                         log.debug("event=hint-kept master={}", at.endpoints(), failure);
@@ -183,7 +187,12 @@ final class RedlockBackend implements LockBackend {
 
     /** What is stored beside each vote. */
     String record(LockRequest request) {
-        return request.ownerRecord() + " client=" + context.clientId(); // as CLIENT LIST names its connections
+        return request.ownerRecord() + mark();
+    }
+
+    /** What every record of this client contains, and none of another's. */
+    private String mark() {
+        return " client=" + context.clientId(); // as CLIENT LIST names its connections
     }
 
     @Override

@@ -1,9 +1,9 @@
 -- Withdrawal and release in one: nothing of this attempt is left, and the first in line is woken if the lock is free. Safe to
 -- repeat; also where this master is not admitted.
--- ARGV: attempt id, '1' if the time is asked for
+-- ARGV: attempt id, '1' if the time is asked for | only to give up a place in line: what its record must contain
 -- Answers 1 or 0: its vote was there; where others stand in line or the time is asked for, after that
---       1 or 0: it stood in line; the time
-local attempt = ARGV[1]
+--       1 or 0: it stood in line; the time; 1 if this is to be run again, as there are more dead ones in line
+local attempt, mark = ARGV[1], ARGV[3]
 local value = redis.pcall('GET', grant_key)
 if type(value) == 'table' then
   if not string.find(value.err, 'WRONGTYPE', 1, true) then
@@ -11,7 +11,7 @@ if type(value) == 'table' then
   end
   value = '' -- somebody's list or hash: not ours
 end
-local held = value and string.sub(value, 1, #attempt) == attempt
+local held = not mark and value and string.sub(value, 1, #attempt) == attempt
 if held then
   redis.call('DEL', grant_key)
 end

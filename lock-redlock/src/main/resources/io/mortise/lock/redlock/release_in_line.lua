@@ -1,10 +1,16 @@
 -- The rest of release: others stand in line, or this one did.
 local now = micros()
-local stood = leave(attempt)
+local stood = false
+if not mark or string.find(redis.call('HGET', entries_key, attempt) or '', mark, 1, true) then
+  stood = leave(attempt)
+else
+  spare_memory()
+end
+local more_dead
 if held or not value then
-  wake_first(now)
+  more_dead = wake_first(now)
 end
 if redis.call('EXISTS', queue_key) == 0 then
   redis.call('DEL', entries_key)
 end
-return { held and 1 or 0, stood and 1 or 0, now }
+return { held and 1 or 0, stood and 1 or 0, now, more_dead and 1 or nil }

@@ -45,8 +45,8 @@ public final class Removal {
      * Of one attempt; asks nothing yet.
      *
      * @param node the server that has the lock now
-     * @param script answers 1 or 0: its grant was there. After that it may answer 1 or 0: it stood in line; and the server's
-     *     time in µs. A text in the first place says why it did nothing: that is {@link BackendUnavailableException}
+     * @param script answers 1 or 0: its grant was there. After that it may answer 1 or 0: it stood in line; the server's time
+     *     in µs; and 1 if it is to be run again for those in line. A text in the first place says why it did nothing: that is {@link BackendUnavailableException}
      */
     public Removal(
             BackendContext context,
@@ -97,6 +97,9 @@ public final class Removal {
                 }
                 boolean settled = !unanswered.any()
                         || unanswered.settledBy(at.epoch(), values.size() > 2 ? (Long) values.get(2) : 0);
+                if (values.size() > 3) {
+                    release(again -> {}, failure -> {}); // its waiters ask by themselves if this fails
+                }
                 found.accept(new Found(
                         values.get(0).equals(1L),
                         values.size() > 1 && values.get(1).equals(1L),

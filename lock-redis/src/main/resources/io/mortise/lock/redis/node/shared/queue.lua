@@ -25,26 +25,56 @@ local function tell(first, message)
   redis.call(first.sharded and 'SPUBLISH' or 'PUBLISH', first.channel, message .. ' ' .. grant_key)
 end
 
--- The first in line whose entry still stands, and whose process listens or is the one that asks; those before it are gone.
+-- So many dead ones are taken out in one run at most, in steps of so many: the server serves nobody else meanwhile.
+local MOST_DEAD, STEP = 1000, 100
+
+-- What the entry of one in line says, if it still stands, and its process listens or is the one that asks; nil if it is dead.
+local function live(attempt, now, asker, heard)
+  local entry = redis.call('HGET', entries_key, attempt)
+  local said, lease, until_micros, nonce, record = string.match(entry or '', '^(%S+) (%d+) (%d+) (%S+) (.*)$')
+  if not said or tonumber(until_micros) <= now then
+    return nil
+  end
+  local shard_channel = string.match(said, '^{s}(.+)$')
+  local channel, sharded = shard_channel or said, shard_channel ~= nil
+  if attempt ~= asker then
+    if heard[said] == nil then
+      heard[said] = is_heard(channel, sharded)
+    end
+    if not heard[said] then
+      return nil
+    end
+  end
+  return { attempt = attempt, channel = channel, sharded = sharded, lease = lease, nonce = nonce, record = record }
+end
+
+-- The first in line that is not dead; those before it are gone. Nil if nobody is left; nil and true if there were so many dead
+-- ones that the rest is for the next run.
 local function first_live(now, asker)
-  while true do
-    local attempt = redis.call('ZRANGE', queue_key, 0, 0)[1]
-    if not attempt then
+  local heard, dead_so_far, step = {}, 0, 1
+  while dead_so_far < MOST_DEAD do
+    local attempts = redis.call('ZRANGE', queue_key, 0, step - 1)
+    if #attempts == 0 then
       redis.call('DEL', entries_key)
       return nil
     end
-    local entry = redis.call('HGET', entries_key, attempt)
-    if entry then
-      local said, lease, until_micros, record = string.match(entry, '^(%S+) (%d+) (%d+) (.*)$')
-      if said and tonumber(until_micros) > now then
-        local shard_channel = string.match(said, '^{s}(.+)$')
-        local channel, sharded = shard_channel or said, shard_channel ~= nil
-        if attempt == asker or is_heard(channel, sharded) then
-          return { attempt = attempt, channel = channel, sharded = sharded, lease = lease, record = record }
-        end
+    local first, dead = nil, {}
+    for _, attempt in ipairs(attempts) do
+      first = live(attempt, now, asker, heard)
+      if first then
+        break
       end
+      dead[#dead + 1] = attempt
     end
-    leave(attempt)
+    if #dead > 0 then
+      redis.call('ZREM', queue_key, unpack(dead))
+      redis.call('HDEL', entries_key, 'wake', unpack(dead))
+    end
+    if first then
+      return first
+    end
+    dead_so_far, step = dead_so_far + #dead, STEP
   end
+  return nil, redis.call('EXISTS', queue_key) == 1
 end
 

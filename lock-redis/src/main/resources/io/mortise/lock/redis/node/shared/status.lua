@@ -9,7 +9,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 for _, attempt in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
   local entry = redis.call('HGET', KEYS[4], attempt) or ''
-  local until_micros, record = string.match(entry, '^%S+ %d+ (%d+) (.*)$')
+  local until_micros, record = string.match(entry, '^%S+ %d+ (%d+) %S+ (.*)$')
   if record and tonumber(until_micros) > now then
     line[#line + 1] = record
   end

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Nobody becomes a holder by what others publish, or write into the counter (S19). */
+class ForgedGrantTest extends OneServerTest {
+    private static final String WRONG = "0123456789abcdef0123456789abcdef01234567";
+
+    private LockClient holder;
+    private LockClient client;
+    private BareRedis forger;
+    private String channel;
+
+    @BeforeEach
+    void connect() {
+        client = RedisLocks.connect(options(), RedisTests.PATIENT);
+        channel = String.valueOf(((List<?>) Objects.requireNonNull(redis.call("PUBSUB", "CHANNELS"))).get(0));
+        holder = RedisLocks.connect(options(), RedisTests.PATIENT);
+        redis.call(
+                "ACL", "SETUSER", "forger", "on", ">secret", "~*", "&*", "+@all", "-@write", "-@admin", "-@dangerous");
+        forger = BareRedis.connect(server.port(), "forger", "secret");
+    }
+
+    @AfterEach
+    void close() {
+        forger.close();
+        client.close();
+        holder.close();
+        redis.call("FLUSHALL");
+    }
+
+    private static String waiter() {
+        Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        return String.valueOf(
+                ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", "lock:%queue:x", "0", "-1"))).get(0));
+    }
+
+    private static long micros() {
+        List<?> time = (List<?>) Objects.requireNonNull(redis.call("TIME"));
+        return Long.parseLong(String.valueOf(time.get(0))) * 1_000_000 + Long.parseLong(String.valueOf(time.get(1)));
+    }
+
+    @Test
+    void S19_aMessageWithoutTheNonceMakesNoHolder() throws Exception {
+        Lease held = holder.named("x").acquire();
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        String attempt = waiter();
+        client.named("barrier").acquire().close();
+        redis.resetCommandCalls();
+        for (long token : List.of(held.fencingToken() + 1, (1L << 53) - 1)) {
+            String said = "G " + attempt + " " + token + " " + micros();
+            forger.call("PUBLISH", channel, said + " lock:x");
+            forger.call("PUBLISH", channel, said + " " + WRONG + " lock:x");
+        }
+        forger.call("PUBLISH", channel, "W " + attempt + " " + WRONG + " lock:x");
+        client.named("barrier").acquire().close(); // what is published before is heard before
+        assertThat(redis.scriptsButRenewals()).as("not even asked").isEqualTo(2);
+        assertThat(waiting).isNotDone();
+        held.release();
+        Lease next = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken()).isLessThanOrEqualTo(micros());
+        next.close();
+    }
+
+    /** What was genuine once grants nothing when somebody publishes it again. */
+    @Test
+    void S19_aMessageThatWasHeardMakesNoHolderOfAnotherAttempt() throws Exception {
+        List<String> heard = redis.monitor(() -> {
+            try {
+                Lease held = holder.named("x").acquire();
+                CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+                waiter();
+                held.release();
+                waiting.get(10, TimeUnit.SECONDS).close();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        String genuine = heard.stream()
+                .filter(line -> line.contains("\"G "))
+                .map(line -> line.replaceFirst(".*\"(G [^\"]+)\".*", "$1"))
+                .findFirst()
+                .orElseThrow();
+        Lease held = holder.named("x").acquire();
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        String attempt = waiter();
+        forger.call("PUBLISH", channel, genuine);
+        forger.call("PUBLISH", channel, genuine.replaceFirst("^G [0-9a-f]+", "G " + attempt));
+        client.named("barrier").acquire().close();
+        assertThat(waiting).isNotDone();
+        assertThat(held.isHeld()).isTrue();
+        held.release();
+        waiting.get(10, TimeUnit.SECONDS).close();
+    }
+
+    @Test
+    void S19_noOperatorIsShownTheNonce() throws Exception {
+        Lease held = holder.named("x").acquire();
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        String attempt = waiter();
+        String nonce =
+                String.valueOf(redis.call("HGET", "lock:%waiters:x", attempt)).split(" ", 5)[3];
+        assertThat(nonce).matches("[0-9a-f]{32}").isNotEqualTo(attempt);
+        String seen = client.admin()
+                .orElseThrow()
+                .status("x")
+                .toCompletableFuture()
+                .get(10, TimeUnit.SECONDS)
+                .toString();
+        assertThat(seen).contains(attempt).doesNotContain(nonce);
+        held.release();
+        Lease next = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(String.valueOf(redis.call("GET", "lock:x")))
+                .startsWith(attempt)
+                .doesNotContain(nonce);
+        next.close();
+    }
+
+    @Test
+    void S19_aTokenThatCannotBeIsRefusedAndItsGrantGivenBack() {
+        for (String forged : List.of("9007199254740991", "9007199254740992", "1e300", "inf")) {
+            redis.call("SET", "lock:%token", forged);
+            assertThatThrownBy(() -> client.named("x").acquire())
+                    .as(forged)
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("lock:%token");
+            assertThat(redis.keys("lock:x")).isEmpty();
+        }
+    }
+
+    @Test
+    void S19_aTokenThatCannotBeIsRefusedAlsoWhenTheLockIsHandedOn() throws Exception {
+        Lease held = holder.named("x").acquire();
+        CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+        waiter();
+        redis.call("SET", "lock:%token", "9007199254740991");
+        held.release();
+        assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(BackendRefusedException.class);
+    }
+}
