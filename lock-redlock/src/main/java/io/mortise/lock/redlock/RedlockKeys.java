@@ -9,7 +9,8 @@ import java.util.stream.IntStream;
 
 /**
  * Where things are in each master. Mortise's own keys begin with a percent sign and a letter that no escaped name can have in
- * that place, so that no lock ever meets them (S13).
+ * that place, so that no lock ever meets them (S13), and they are none of those of {@code redis://}: on a server that serves both
+ * under one prefix, they have nothing in common but the key of a grant, which either takes for a foreign holder's.
  */
 final class RedlockKeys {
     /** How many counters a master has: with one for all locks, masters that serve them in another order would disagree. */
@@ -20,9 +21,9 @@ final class RedlockKeys {
             .toList();
 
     private static final String STATE = "%redlock";
-    private static final String QUEUE = "%queue:";
-    private static final String ENTRIES = "%waiters:";
-    private static final String CHANNEL = "%mortise-client:";
+    private static final String QUEUE = "%redlock-queue:";
+    private static final String ENTRIES = "%redlock-waiters:";
+    private static final String CHANNEL = "%redlock-client:";
 
     private final String prefix;
 
