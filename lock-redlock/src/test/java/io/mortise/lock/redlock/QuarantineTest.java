@@ -289,7 +289,10 @@ class QuarantineTest {
             Lease lease = one.named("x").acquire();
             long start = System.nanoTime();
             masters.each(redis -> redis.call("FLUSHALL"));
-            Await.until("they have heard of it from who knows", SOON, () -> masters.all().stream().allMatch(QuarantineTest::knowsMaxLease));
+            Await.until(
+                    "they have heard of it from who knows",
+                    SOON,
+                    () -> masters.all().stream().allMatch(QuarantineTest::knowsMaxLease));
             try (LockClient other = connect()) {
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(LEASE);
                 assertThat(lease.isHeld()).as("two could hold").isFalse();
