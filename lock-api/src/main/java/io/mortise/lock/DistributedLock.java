@@ -11,6 +11,7 @@ import java.util.function.Function;
  * A handle on one named lock: at most one owner holds it at a time, over all processes that use the same store (S1).
  *
  * <p>Immutable and thread-safe. An owner is a lease, not a thread (S4): a thread that acquires twice waits for itself.
+ * Take it outside a transaction, and release it after the commit.
  * All methods that wait are answered by an exception, not a hang, when the store cannot be reached (S15):
  * {@link BackendUnavailableException}, {@link BackendRefusedException} or {@link ClientClosedException}.
  */
@@ -49,7 +50,8 @@ public interface DistributedLock {
     CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait);
 
     /**
-     * Acquires, runs the body, releases.
+     * Acquires, runs the body, releases. A transaction of the body's must be committed in the body: one that is around this
+     * call commits after the release, when the next holder has begun already.
      *
      * @throws LeaseLostException if the body ended well but the lease was lost meanwhile
      */

@@ -68,7 +68,10 @@ public interface Lease extends AutoCloseable {
     /** What the backend offers beyond this interface, such as a guard for the application's own writes to the store. */
     <T> Optional<T> unwrap(Class<T> type);
 
-    /** {@link #release()}, with a warning in the log unless the outcome is RELEASED. Never throws. */
+    /**
+     * {@link #release()}, with a warning in the log unless the outcome is RELEASED. Never throws: whoever must know that the lock
+     * was held until here calls {@link #ensureHeld()} before, or uses {@link DistributedLock#run}.
+     */
     @Override
     void close();
 }

@@ -77,7 +77,6 @@ public final class LockCtl implements Runnable, Invocation {
         int code = run(out, err, args);
         out.flush();
         written.complaint().ifPresent(why -> err.println("lockctl: cannot write to standard output: " + why));
-        err.flush();
         ProcessEnd.with(code == ExitCodes.OK ? written.exitCode() : code);
     }
 

@@ -3,6 +3,7 @@ package io.mortise.lock.cli;
 
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
+import java.io.PrintStream;
 import java.util.Map;
 
 /**
@@ -13,6 +14,8 @@ final class ProcessEnd {
     /** Set where Java itself has something to write when it ends. */
     private static final String BY_JAVA = "lockctl.end.by.java";
 
+    private static final long MOMENTS_MILLIS = 1000;
+
     private ProcessEnd() {}
 
     /**
@@ -21,11 +24,23 @@ final class ProcessEnd {
      */
     static void with(int code) {
         System.out.flush();
-        System.err.flush();
+        flushIfRead(System.err);
         if (javaWouldWait() && !isEnding()) {
             atOnce(code);
         }
         System.exit(code);
+    }
+
+    /** Nobody waits for ever for a standard error that is not read: what it was to say is about an end that has come. */
+    private static void flushIfRead(PrintStream err) {
+        Thread flushing = new Thread(err::flush, "lockctl-flush");
+        flushing.setDaemon(true);
+        flushing.start();
+        try {
+            flushing.join(MOMENTS_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static boolean isEnding() {

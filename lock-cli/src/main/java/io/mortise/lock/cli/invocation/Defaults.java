@@ -45,7 +45,8 @@ public final class Defaults {
 
     /** How to give a URL. */
     public String howTo() {
-        return "give --url URL, set " + URL + ", or write url=URL into " + file();
+        String withheld = set("LOCK_OWNER").isPresent() ? " (lockctl run hands that on only with --keep-url)" : "";
+        return "give --url URL, set " + URL + withheld + ", or write url=URL into " + file();
     }
 
     /** What the user is to know of the file that the URL comes from; empty: nothing, or it comes from elsewhere. */

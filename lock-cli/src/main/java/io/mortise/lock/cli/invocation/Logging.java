@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.invocation;
 
+import java.util.List;
+
 /** Sets slf4j-simple up; works only before the loggers are made. What the user set with -D stands. */
 public final class Logging {
     private static final String PREFIX = "org.slf4j.simpleLogger.";
+
+    /** What they warn of is a lease that is lost or was not released, which the command tells the user, with what follows. */
+    private static final List<String> TOLD = List.of("HeldLease", "LeaseKeeper", "CoreClient");
 
     private Logging() {}
 
@@ -21,6 +26,9 @@ public final class Logging {
             // Nor is each run of a job the place to hear of settings that endanger locks: doctor tells.
             set("log.io.mortise.lock.spi.AccessCheck", "error");
             set("log.io.mortise.lock.redis.node.EvictionCheck", "error");
+            for (String told : TOLD) {
+                set("log.io.mortise.lock.core." + told, "error");
+            }
         }
         JavaLogging.use(verbose);
         if (verbose) {

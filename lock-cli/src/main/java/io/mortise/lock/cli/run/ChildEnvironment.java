@@ -2,6 +2,7 @@
 package io.mortise.lock.cli.run;
 
 import io.mortise.lock.Lease;
+import io.mortise.lock.cli.invocation.Defaults;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,9 +11,16 @@ import java.util.Map;
 final class ChildEnvironment {
     private ChildEnvironment() {}
 
-    /** Variables and their values; empty: must not be set. */
-    static Map<String, String> of(Lease lease) {
+    /**
+     * Variables and their values; empty: must not be set.
+     *
+     * @param keepUrl whether the command may see the store's URL, which may have a password in it
+     */
+    static Map<String, String> of(Lease lease, boolean keepUrl) {
         Map<String, String> variables = new LinkedHashMap<>();
+        if (!keepUrl) {
+            variables.put(Defaults.URL, "");
+        }
         variables.put("LOCK_NAME", lease.lockName());
         variables.put("LOCK_OWNER", lease.ownerId());
         variables.put("LOCK_FENCING_TOKEN", token(lease));

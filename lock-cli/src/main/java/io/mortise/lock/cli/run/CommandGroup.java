@@ -18,9 +18,15 @@ final class CommandGroup {
     static final int KILL = 9;
     private static final int TERMINATE = 15;
 
+    /** The first process of a container is the parent of all that have lost theirs, and has to bury them. */
+    private static final int FIRST_PROCESS = 1;
+
+    private static final int ANY = -1;
+
     private final List<byte[]> command;
     private final List<byte[]> environment;
     private volatile int pid;
+    private volatile int killedBy;
     private boolean over;
 
     CommandGroup(List<byte[]> command, List<byte[]> environment) {
@@ -78,19 +84,27 @@ final class CommandGroup {
      */
     int await(IntConsumer stopped) {
         int[] status = new int[1];
+        int awaited = Libc.getpid() == FIRST_PROCESS ? ANY : pid;
         while (true) {
-            if (Libc.waitpid(pid, status, Libc.WAIT_UNTRACED) != pid) {
+            int changed = Libc.waitpid(awaited, status, Libc.WAIT_UNTRACED);
+            if (changed < 0) {
                 if (Native.getLastError() != Libc.INTERRUPTED) {
                     throw new IllegalStateException("the command's end was missed");
                 }
-            } else if ((status[0] & 0xff) == 0x7f) {
+            } else if (changed == pid && (status[0] & 0xff) == 0x7f) {
                 stopped.accept((status[0] >> 8) & 0xff);
-            } else {
+            } else if (changed == pid) { // else it was adopted, and is buried by this
                 ended();
                 int signal = status[0] & 0x7f;
+                killedBy = signal;
                 return signal != 0 ? ExitCodes.ofSignal(signal) : (status[0] >> 8) & 0xff;
             }
         }
+    }
+
+    /** The signal that killed it; zero if it ended by itself, also with an exit code that looks like that of a signal. */
+    int killedBy() {
+        return killedBy;
     }
 
     /** Whether there is nothing to kill: it has ended, or cannot start any more. */

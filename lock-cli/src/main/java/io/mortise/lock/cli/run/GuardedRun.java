@@ -3,33 +3,41 @@ package io.mortise.lock.cli.run;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.cli.invocation.ExitCodes;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /** One command under one lease: started, watched, and what it ended with. */
 final class GuardedRun {
+    /** What a watchdog is told that only has to see whether we live. */
+    private static final Duration FOR_EVER = Duration.ofDays(10_000);
+
     private final List<byte[]> command;
     private final OnLoss onLoss;
+    private final boolean keepUrl;
     private final Consumer<String> say;
     private boolean hadTerminal;
+    private boolean interrupted;
 
-    private GuardedRun(List<byte[]> command, OnLoss onLoss, Consumer<String> say) {
+    private GuardedRun(List<byte[]> command, OnLoss onLoss, boolean keepUrl, Consumer<String> say) {
         this.command = command;
         this.onLoss = onLoss;
+        this.keepUrl = keepUrl;
         this.say = say;
     }
 
     /**
      * Before the lock is asked for: what cannot work is to fail without it.
      *
+     * @param keepUrl whether the command may see the store's URL
      * @param say gets a line for the user
      * @throws LinkageError if native code cannot be loaded
      */
-    static GuardedRun prepare(List<String> command, OnLoss onLoss, Consumer<String> say) {
+    static GuardedRun prepare(List<String> command, OnLoss onLoss, boolean keepUrl, Consumer<String> say) {
         Terminal.isErrorOutput();
         JobControl.prepare();
-        return new GuardedRun(RawTexts.lastArguments(command), onLoss, say);
+        return new GuardedRun(RawTexts.lastArguments(command), onLoss, keepUrl, say);
     }
 
     boolean saysThatItWaits() {
@@ -42,9 +50,8 @@ final class GuardedRun {
             say.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
             return ExitCodes.LOST;
         }
-        CommandGroup group = new CommandGroup(command, RawTexts.environment(ChildEnvironment.of(lease)));
-        Optional<Watchdog> watchdog =
-                onLoss == OnLoss.KILL ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
+        CommandGroup group = new CommandGroup(command, RawTexts.environment(ChildEnvironment.of(lease, keepUrl)));
+        Optional<Watchdog> watchdog = watched() ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
         try {
             return guarded(group, lease, watchdog, signals);
         } finally {
@@ -52,9 +59,18 @@ final class GuardedRun {
         }
     }
 
+    /** Also below another run, which kills us when it loses its lock: what we have started must not outlive that. */
+    private boolean watched() {
+        return onLoss == OnLoss.KILL || OuterRun.of(System.getenv()).isPresent();
+    }
+
     /** All that reacts to something is in place before the command runs its first instruction. */
     private int guarded(CommandGroup group, Lease lease, Optional<Watchdog> watchdog, Signals signals) {
-        try (LeaseWatch watch = LeaseWatch.start(lease, group, watchdog, say);
+        boolean kills = onLoss == OnLoss.KILL;
+        if (!kills) {
+            watchdog.ifPresent(dog -> dog.waitFor(FOR_EVER));
+        }
+        try (LeaseWatch watch = LeaseWatch.start(lease, group, kills ? watchdog : Optional.empty(), say);
                 JobControl control = JobControl.of(group, () -> mayGoOn(lease, group))) {
             boolean started = group.start(id -> {
                 watchdog.ifPresent(dog -> dog.watch(id));
@@ -64,6 +80,7 @@ final class GuardedRun {
             int code = started ? group.await(control::stopped) : ExitCodes.LOST;
             signals.keep();
             hadTerminal = control.hadTerminal();
+            interrupted = group.killedBy() == OsSignal.number(OsSignal.INTERRUPT);
             return watch.verdict(code);
         }
     }
@@ -77,8 +94,8 @@ final class GuardedRun {
         return true;
     }
 
-    /** Whether the code tells of a Ctrl-C that reached the command, and not us. */
+    /** Whether a Ctrl-C has ended the command, and not reached us. */
     boolean interruptedByTerminal(int code, Signals signals) {
-        return hadTerminal && signals.first().isEmpty() && Signals.isInterrupt(code);
+        return interrupted && hadTerminal && signals.first().isEmpty() && Signals.isInterrupt(code);
     }
 }

@@ -6,7 +6,9 @@ import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.JsonText;
 import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.invocation.WaitConverter;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -15,11 +17,13 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
@@ -31,6 +35,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Prints one line once it holds the lock, with --json one object, and releases it on INT (Ctrl-C), TERM or HUP. If the"
                     + " lock is lost it says so and ends with 75.",
+            "It ends with the process that started it, such as a script, unless it was started by nohup or setsid, or with"
+                    + " --stay.",
             "To do something under the lock, lockctl run is the better way: it ends what it does when the lock is lost."
         },
         mixinStandardHelpOptions = true,
@@ -41,7 +47,7 @@ import picocli.CommandLine.Spec;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:held until a signal, and released",
+            "0:held until a signal, the end of what started it, or --max-hold, and released",
             "1:the lock is busy (-E changes it)",
             "64:the command line or the URL is wrong",
             "69:the store cannot be reached",
@@ -59,6 +65,16 @@ public final class HoldCommand implements Callable<Integer> {
     @Mixin
     private LockArguments lock = new LockArguments();
 
+    @Option(
+            names = "--max-hold",
+            paramLabel = "DURATION",
+            converter = WaitConverter.class,
+            description = "Release the lock when it was held for so long, such as 1h. Default: without end.")
+    private @Nullable Duration longest;
+
+    @Option(names = "--stay", description = "Hold the lock also when the process that started lockctl has ended.")
+    private boolean stays;
+
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock's name.")
     private String name = "";
 
@@ -68,6 +84,12 @@ public final class HoldCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         Invocation invocation = Objects.requireNonNull(given);
         Signals signals = Signals.listen();
+        if (!stays) {
+            Starter.watch(signals.ignoresHangup(), () -> {
+                signals.pretend(OsSignal.TERMINATE);
+                err.println("lockctl: ends, as the process that started it has ended");
+            });
+        }
         boolean terminal = Boolean.getBoolean("lockctl.terminal.err");
         int code = lock.locked(
                 name, Map.of(), invocation, signals, err, terminal, lease -> hold(lease, invocation.json(), signals));
@@ -92,6 +114,7 @@ public final class HoldCommand implements Callable<Integer> {
         out.println(json ? JsonText.of(facts) : line(facts));
         out.flush();
         signals.handOn(number -> end.complete(""));
+        endInTime(lease, end);
         try {
             String loss = end.get();
             if (loss.isEmpty()) {
@@ -101,6 +124,21 @@ public final class HoldCommand implements Callable<Integer> {
             return ExitCodes.LOST;
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    private void endInTime(Lease lease, CompletableFuture<String> end) {
+        Duration limit = longest;
+        if (limit != null) {
+            CompletableFuture.delayedExecutor(limit.toMillis(), TimeUnit.MILLISECONDS)
+                    .execute(() -> {
+                        if (end.complete("")) {
+                            spec.commandLine()
+                                    .getErr()
+                                    .println("lockctl: lock \"" + lease.lockName() + "\" is released after "
+                                            + limit.toMillis() + " ms, as --max-hold says");
+                        }
+                    });
         }
     }
 

@@ -143,9 +143,9 @@ final class LeaseWatch implements AutoCloseable {
         if (!asked) {
             asked = true;
             intervened = true;
+            command.terminate();
             say.accept("lock \"" + lease.lockName() + "\" expires in " + left.toMillis()
                     + " ms and cannot be renewed: the command is told to end");
-            command.terminate();
         }
     }
 

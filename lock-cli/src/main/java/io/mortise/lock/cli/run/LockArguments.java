@@ -88,8 +88,13 @@ final class LockArguments {
             boolean waits,
             Work work)
             throws InterruptedException {
-        try (LockClient client = invocation.connect()) {
-            DistributedLock lock = lock(client, name, metadata);
+        try (Parting parting = new Parting(invocation.connect())) {
+            DistributedLock lock = lock(parting.client(), name, metadata);
+            if (waitsForItself(lock)) {
+                err.println("lockctl: lock \"" + name
+                        + "\" is busy: the lockctl run around this one holds it, and waits for" + " this one to end");
+                return busyCode;
+            }
             signals.interrupt(Thread.currentThread());
             Optional<Lease> granted;
             AtomicBoolean waiting = new AtomicBoolean(waits);
@@ -111,11 +116,20 @@ final class LockArguments {
             if (granted.isEmpty()) {
                 return busyCode;
             }
-            return released(granted.get(), signals, err, work);
+            return released(granted.get(), signals, err, work, parting);
         }
     }
 
-    private static int released(Lease lease, Signals signals, PrintWriter err, Work work) throws InterruptedException {
+    /** Not asked where nobody would wait. */
+    private boolean waitsForItself(DistributedLock lock) throws InterruptedException {
+        Optional<OuterRun> outer = OuterRun.of(System.getenv());
+        return (patience == null || !patience.none)
+                && outer.isPresent()
+                && outer.get().holds(lock);
+    }
+
+    private static int released(Lease lease, Signals signals, PrintWriter err, Work work, Parting parting)
+            throws InterruptedException {
         int code;
         try {
             // Granted at the very moment of the signal: the flag would keep us from releasing.
@@ -128,7 +142,10 @@ final class LockArguments {
             throw e;
         }
         signals.finish();
-        ReleaseOutcome outcome = lease.release();
+        if (code == ExitCodes.LOST) {
+            parting.beBrief();
+        }
+        ReleaseOutcome outcome = parting.release(lease);
         if (outcome == ReleaseOutcome.LOST && code != ExitCodes.LOST) {
             err.println("lockctl: lock \"" + lease.lockName() + "\" was lost before it could be released");
             return ExitCodes.LOST;

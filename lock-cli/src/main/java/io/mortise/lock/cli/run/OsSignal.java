@@ -29,8 +29,12 @@ final class OsSignal {
         }
     }
 
-    /** From now on each such signal runs the handler, on a thread of its own. */
-    static void handle(String name, IntConsumer handler) {
+    /**
+     * From now on each such signal runs the handler, on a thread of its own.
+     *
+     * @return false if it was ignored when the JVM started, and still is
+     */
+    static boolean handle(String name, IntConsumer handler) {
         try {
             Class<?> handlerType = Class.forName("sun.misc.SignalHandler");
             Object proxy = Proxy.newProxyInstance(
@@ -49,7 +53,7 @@ final class OsSignal {
                         }
                         return null;
                     });
-            install(name, proxy);
+            return install(name, proxy) != ignoring();
         } catch (ReflectiveOperationException e) {
             throw unsupported(name, e);
         }
@@ -86,8 +90,13 @@ final class OsSignal {
         }
     }
 
-    private static void install(String name, Object handler) throws ReflectiveOperationException {
-        type().getMethod("handle", type(), Class.forName("sun.misc.SignalHandler"))
+    private static Object ignoring() throws ReflectiveOperationException {
+        return Class.forName("sun.misc.SignalHandler").getField("SIG_IGN").get(null);
+    }
+
+    /** Returns what was there before. */
+    private static Object install(String name, Object handler) throws ReflectiveOperationException {
+        return type().getMethod("handle", type(), Class.forName("sun.misc.SignalHandler"))
                 .invoke(null, signal(name), handler);
     }
 

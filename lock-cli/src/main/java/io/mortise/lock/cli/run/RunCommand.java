@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
         name = "run",
         header = "Runs a command while holding a lock.",
         customSynopsis =
-                "lockctl run [-n | -w DURATION] [-E CODE] [--on-loss=kill|warn] [--lease DURATION] [-u URL] [-v] NAME"
-                        + " -- COMMAND...",
+                "lockctl run [-n | -w DURATION] [-E CODE] [--on-loss=kill|warn] [--lease DURATION] [--keep-url]"
+                        + " [-u URL] [-v] NAME -- COMMAND...",
         description = {
             "The command has our standard input, output and terminal. INT, TERM and HUP are passed on to it and to all that it"
                     + " starts, its process group. When it has ended the lock is released, also if something that it"
@@ -37,7 +37,8 @@ import picocli.CommandLine.Spec;
                     + " killed, or stopped for longer than the lease. What has left the process group, such as a daemon, or"
                     + " runs as another user is not reached: give the resource the token.",
             "The command finds LOCK_NAME, LOCK_OWNER, LOCK_FENCING_TOKEN (if the store has tokens) and LOCK_DEADLINE_MILLIS,"
-                    + " the end of the lease in Unix time as it was at the start; it is renewed since."
+                    + " the end of the lease in Unix time as it was at the start; it is renewed since. It does not find MORTISE_URL,"
+                    + " unless with --keep-url."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
@@ -80,6 +81,12 @@ public final class RunCommand implements Callable<Integer> {
                             + " cases. Default: ${DEFAULT-VALUE}.")
     private OnLoss onLoss = OnLoss.KILL;
 
+    @Option(
+            names = "--keep-url",
+            description =
+                    "Leave MORTISE_URL, which may have a password in it, to the command, such as for a lockctl in it.")
+    private boolean keepUrl;
+
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock's name.")
     private String name = "";
 
@@ -101,9 +108,13 @@ public final class RunCommand implements Callable<Integer> {
         Invocation invocation = Objects.requireNonNull(given);
         PrintWriter err = spec.commandLine().getErr();
         Signals signals = Signals.listen();
-        GuardedRun run = prepared(err);
-        int code = lock.locked(
-                name, metadata(), invocation, signals, err, run.saysThatItWaits(), lease -> run.under(lease, signals));
+        Announcer announcer = new Announcer(line -> err.println("lockctl: " + line));
+        GuardedRun run = prepared(announcer);
+        int code = lock.locked(name, metadata(), invocation, signals, err, run.saysThatItWaits(), lease -> {
+            try (announcer) { // what is said after that comes after it
+                return run.under(lease, signals);
+            }
+        });
         if (run.interruptedByTerminal(code, signals)) {
             JobControl.interruptOurJob();
         }
@@ -111,9 +122,9 @@ public final class RunCommand implements Callable<Integer> {
         return code;
     }
 
-    private GuardedRun prepared(PrintWriter err) {
+    private GuardedRun prepared(Announcer announcer) {
         try {
-            return GuardedRun.prepare(command, onLoss, line -> err.println("lockctl: " + line));
+            return GuardedRun.prepare(command, onLoss, keepUrl, announcer::say);
         } catch (LinkageError e) {
             throw new CommandFailed(
                     ExitCodes.IO,

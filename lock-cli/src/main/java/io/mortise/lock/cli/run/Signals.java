@@ -17,6 +17,7 @@ final class Signals {
     private static final Duration MOMENTS = Duration.ofSeconds(1);
 
     private IntConsumer target = Signals::end;
+    private boolean ignoresHangup;
     private int first;
     private int undelivered;
 
@@ -26,12 +27,23 @@ final class Signals {
         Signals signals = new Signals();
         for (String name : NAMES) {
             try {
-                OsSignal.handle(name, signals::arrived);
+                boolean heard = OsSignal.handle(name, signals::arrived);
+                signals.ignoresHangup |= !heard && name.equals(OsSignal.HANGUP);
             } catch (UnsupportedOperationException e) {
                 // Windows has no HUP.
             }
         }
         return signals;
+    }
+
+    /** Whether we were started so, as by nohup. */
+    boolean ignoresHangup() {
+        return ignoresHangup;
+    }
+
+    /** As if that signal had come. */
+    void pretend(String name) {
+        arrived(OsSignal.number(name));
     }
 
     private synchronized void arrived(int number) {

@@ -3,6 +3,7 @@ package io.mortise.lock.cli.run;
 
 import com.sun.jna.NativeLong;
 import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.Defaults;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.io.IOException;
 import java.io.InputStream;
@@ -54,8 +55,8 @@ final class Watchdog {
             throw new CommandFailed(ExitCodes.IO, "cannot make a pipe");
         }
         List<byte[]> arguments = List.of(bytes(SHELL), bytes("-c"), script(), bytes("lockctl-watchdog"), bytes(owner));
-        Spawn.Result started =
-                Spawn.start(arguments, RawTexts.environment(Map.of()), Spawn.Place.SESSION, Optional.of(ends[0]));
+        Spawn.Result started = Spawn.start(
+                arguments, RawTexts.environment(Map.of(Defaults.URL, "")), Spawn.Place.SESSION, Optional.of(ends[0]));
         Libc.close(ends[0]);
         if (started.error() != 0) {
             Libc.close(ends[1]);

@@ -47,6 +47,19 @@ class NativeCallsTest {
     }
 
     @Test
+    void anExitCodeLikeThatOfASignalIsNone() {
+        CommandGroup exits = group("sh", "-c", "exit 130");
+        exits.start(pid -> {});
+        assertThat(exits.await(signal -> {})).isEqualTo(130);
+        assertThat(exits.killedBy()).isZero();
+
+        CommandGroup dies = group("sh", "-c", "kill -TERM $$");
+        dies.start(pid -> {});
+        assertThat(dies.await(signal -> {})).isEqualTo(143);
+        assertThat(dies.killedBy()).isEqualTo(15);
+    }
+
+    @Test
     void whatWasKilledBeforeItsStartIsNotStarted() {
         CommandGroup group = group("true");
         assertThat(group.kill()).isTrue();

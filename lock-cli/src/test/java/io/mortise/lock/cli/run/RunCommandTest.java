@@ -3,6 +3,7 @@ package io.mortise.lock.cli.run;
 
 import static io.mortise.lock.cli.run.LockctlProcess.command;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -17,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -154,6 +156,47 @@ class RunCommandTest {
                 url));
 
         assertThat(ended.out()).as(ended.err()).isEqualTo("outer\ninner\n3 outer\n");
+    }
+
+    @Test
+    void S19_theCommandDoesNotFindTheUrlUnlessThatIsWanted() {
+        Map<String, String> environment = Map.of("MORTISE_URL", url);
+        Ended without = ended(LockctlProcess.start(
+                dir,
+                environment,
+                command("run", "x", "--", "sh", "-c", "echo \"<$MORTISE_URL>\"; $LOCKCTL run y -- true")));
+        assertThat(without.out()).isEqualTo("<>\n");
+        assertThat(without.err()).contains("set MORTISE_URL (lockctl run hands that on only with --keep-url)");
+
+        Ended with = ended(LockctlProcess.start(
+                dir, environment, command("run", "--keep-url", "x", "--", "sh", "-c", "$LOCKCTL run y -- echo inner")));
+        assertThat(with).isEqualTo(new Ended(0, "inner\n", ""));
+    }
+
+    /** As the first process of a container it is the parent of all that have lost theirs. */
+    @Test
+    void adoptedProcessesAreBuried() {
+        List<String> first = new ArrayList<>(List.of("unshare", "--fork", "--pid", "--mount-proc"));
+        assumeThat(ended(LockctlProcess.start(dir, Map.of(), with(first, List.of("true"))))
+                        .code())
+                .as("process namespaces can be made")
+                .isZero();
+        String script = """
+                sh -c 'sh -c "echo \\$\\$ >orphan; exec sleep 0.1" & sleep 0.01'
+                for round in $(seq 300); do
+                    if [ -s orphan ] && [ ! -e /proc/$(cat orphan) ]; then echo buried; exit; fi
+                    sleep 0.1
+                done
+                cat /proc/$(cat orphan)/stat""";
+        Ended ended = ended(LockctlProcess.start(
+                dir, Map.of(), with(first, command("run", "-u", url, "x", "--", "sh", "-c", script))));
+        assertThat(ended).isEqualTo(new Ended(0, "buried\n", ""));
+    }
+
+    private static List<String> with(List<String> first, List<String> command) {
+        List<String> all = new ArrayList<>(first);
+        all.addAll(command);
+        return all;
     }
 
     @Test

@@ -72,6 +72,7 @@ class StoreLossTest {
             List<Long> pids = RunCommandTest.pids(run.out());
             server.pause();
             Instant stopped = Instant.now();
+            Ended ended;
             try {
                 run.awaitOutput("asked");
                 assertThat(LockctlProcess.runs(pids.get(0))).isTrue();
@@ -81,10 +82,14 @@ class StoreLossTest {
                 assertThat(Files.getLastModifiedTime(dir.resolve("alive")).toInstant())
                         .as("its last sign of life")
                         .isBefore(stopped.plus(lease));
+                Instant dead = Instant.now();
+                ended = run.end();
+                assertThat(dead)
+                        .as("nothing is waited for that cannot come")
+                        .isAfter(Instant.now().minusSeconds(4));
             } finally {
                 server.resume();
             }
-            Ended ended = run.end();
             assertThat(ended.code()).as(ended.err()).isEqualTo(75);
             assertThat(ended.err())
                     .containsSubsequence(
@@ -204,6 +209,19 @@ class StoreLossTest {
             Ended ended = hold.end();
             assertThat(ended.code()).isEqualTo(75);
             assertThat(ended.err()).contains("lockctl: lock \"gone\" was lost: REMOVED");
+            assertThat(ended.err().lines()).as("once").hasSize(1);
+        }
+    }
+
+    @Test
+    void whoWouldWaitForItselfIsToldSo() {
+        try (LockctlProcess run =
+                run("self", "--", "sh", "-c", "$LOCKCTL run -u $0 self -- echo ran; echo inner=$?", server.url())) {
+            Ended ended = run.end();
+            assertThat(ended.out()).isEqualTo("inner=1\n");
+            assertThat(ended.err())
+                    .isEqualTo("lockctl: lock \"self\" is busy: the lockctl run around this one holds it, and waits for"
+                            + " this one to end\n");
         }
     }
 

@@ -148,6 +148,14 @@ class TerminalTest {
     }
 
     @Test
+    void anExitCodeOf130WithoutCtrlCEndsNoLoop() throws Exception {
+        Path script = Files.writeString(
+                dir.resolve("loop"), "for i in 1 2; do $LOCKCTL $RUN x -- sh -c 'exit 130'; echo round $i; done\n");
+        type("bash " + script + "\n");
+        awaitScreen("round 2");
+    }
+
+    @Test
     void inAPipeItGetsTheTerminalWhenItAsksForIt() throws Exception {
         type(
                 "$LOCKCTL $RUN x -- sh -c 'echo rea\"\"dy; read line </dev/tty; echo got \"<$line>\"' | cat; echo co\"\"de=$?\n");

@@ -9,11 +9,14 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
 import io.mortise.lock.testkit.servers.Await;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,6 +57,50 @@ class UnattendedCommandTest {
             run.signal("KILL").end();
 
             LockctlProcess.awaitDeath(pids);
+        }
+    }
+
+    @Test
+    void aCommandThatIsOnlyWarnedDoesNotOutliveARunAroundIt() {
+        try (LockctlProcess run = run(
+                "x",
+                "--",
+                "sh",
+                "-c",
+                "$LOCKCTL run -u $0 --on-loss=warn y -- sh -c 'trap \"\" TERM HUP INT; echo pids $$ here; exec sleep 300'; true",
+                url)) {
+            run.awaitOutput("here");
+            List<Long> pids = pids(run.out());
+            assertThat(pids).allMatch(LockctlProcess::runs);
+            run.signal("KILL").end();
+
+            LockctlProcess.awaitDeath(pids);
+        }
+    }
+
+    /** The command has filled the pipe that both write to, and nobody reads it. */
+    @Test
+    void aStalledStandardErrorKeepsNobodyFromBeingAsked() {
+        Path asked = dir.resolve("asked");
+        try (LockctlProcess all = LockctlProcess.start(dir, Map.of("URL", url), List.of("bash", "-c", """
+                        { $LOCKCTL run --lease 9s -u $URL x -- sh -c '
+                            trap "echo asked >asked; exit" TERM
+                            yes >&2 & exec 2>/dev/null
+                            rm -r store; while :; do sleep 0.05; done'
+                          echo code=$? >code; } 2>&1 >/dev/null | { while [ ! -e read ]; do sleep 0.1; done; }"""))) {
+            Await.until("it is asked", LockctlProcess.SOON, () -> Files.exists(asked));
+            Await.until("lockctl has ended", LockctlProcess.SOON, () -> Files.exists(dir.resolve("code")));
+            write(dir.resolve("read"));
+            all.end();
+        }
+        assertThat(LockctlProcess.read(dir.resolve("code"))).isEqualTo("code=75\n");
+    }
+
+    private static void write(Path file) {
+        try {
+            Files.createFile(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

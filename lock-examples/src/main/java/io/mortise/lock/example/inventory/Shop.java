@@ -5,8 +5,10 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 
 /** Sells units, each once, however many shops there are. Thread-safe. */
 final class Shop {
@@ -26,17 +28,30 @@ final class Shop {
         this.work = work;
     }
 
-    /** Sells one unit under the lock of its item; items do not wait for each other. */
-    Sale buy(String item) throws IOException, StaleTokenException, InterruptedException {
+    /**
+     * Sells one unit under the lock of its item. Items do not wait for each other: a buyer who waits takes no thread from others.
+     *
+     * @param threads on which is sold once it is this buyer's turn; fails with what selling fails with
+     */
+    CompletableFuture<Sale> buy(String item, Executor threads) throws IOException {
         if (left(item).isEmpty()) {
-            return new Sale.Unknown(); // and no lock for any name that somebody makes up
+            return CompletableFuture.completedFuture(
+                    new Sale.Unknown()); // and no lock for any name that somebody makes up
         }
-        Optional<Lease> granted = locks.named(lockName(item)).tryAcquire(patience);
-        if (granted.isEmpty()) {
-            return new Sale.Busy();
-        }
-        try (Lease lease = granted.get()) {
+        return locks.named(lockName(item))
+                .tryAcquireAsync(patience)
+                .thenApplyAsync(
+                        granted -> granted.map(lease -> sold(item, lease)).orElseGet(Sale.Busy::new), threads);
+    }
+
+    private Sale sold(String item, Lease granted) {
+        try (Lease lease = granted) {
             return sell(item, lease);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CompletionException(e);
+        } catch (IOException | StaleTokenException e) {
+            throw new CompletionException(e);
         }
     }
 

@@ -11,8 +11,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,10 +48,14 @@ final class ShopServer implements HttpHandler, AutoCloseable {
     }
 
     @Override
-    public void handle(HttpExchange exchange) throws IOException {
+    public void handle(HttpExchange exchange) {
+        asked(exchange.getRequestMethod(), exchange.getRequestURI().getPath())
+                .exceptionally(ShopServer::failed)
+                .thenAccept(answer -> send(exchange, answer));
+    }
+
+    private static void send(HttpExchange exchange, Answer answer) {
         try (exchange) {
-            Answer answer =
-                    answer(exchange.getRequestMethod(), exchange.getRequestURI().getPath());
             byte[] body = (answer.json() + "\n").getBytes(StandardCharsets.UTF_8);
             exchange.getResponseHeaders().set("Content-Type", "application/json");
             if (answer.again()) {
@@ -56,6 +63,8 @@ final class ShopServer implements HttpHandler, AutoCloseable {
             }
             exchange.sendResponseHeaders(answer.status(), body.length);
             exchange.getResponseBody().write(body);
+        } catch (IOException e) {
+            log.info("event=buyer-gone error={}", e.getMessage());
         }
     }
 
@@ -66,29 +75,37 @@ final class ShopServer implements HttpHandler, AutoCloseable {
         }
     }
 
-    private Answer answer(String method, String path) {
+    private CompletableFuture<Answer> asked(String method, String path) {
         String[] parts = path.split("/", -1); // "", "items", NAME, "buy"
         try {
             if (parts.length == 3 && method.equals("GET")) {
-                return look(parts[2]);
+                return CompletableFuture.completedFuture(look(parts[2]));
             }
             if (parts.length == 4 && parts[3].equals("buy") && method.equals("POST")) {
-                return buy(parts[2]);
+                return shop.buy(parts[2], threads).thenApply(sale -> answer(parts[2], sale));
             }
-            return Answer.of(404, "GET /items/NAME or POST /items/NAME/buy");
-        } catch (BackendUnavailableException e) {
-            log.warn("event=store-unavailable error={}", e.getMessage());
-            return Answer.of(503, "the lock service does not answer; nothing was sold");
-        } catch (StaleTokenException e) {
-            log.warn("event=late-write-refused error={}", e.getMessage());
-            return Answer.of(503, "the sale took longer than the lock was ours; nothing was sold");
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Answer.of(503, "the shop closes; nothing was sold");
+            return CompletableFuture.completedFuture(Answer.of(404, "GET /items/NAME or POST /items/NAME/buy"));
         } catch (IOException | LockException e) {
-            log.error("event=sale-failed", e);
-            return Answer.of(500, "see the log");
+            return CompletableFuture.failedFuture(e);
         }
+    }
+
+    private static Answer failed(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (cause instanceof BackendUnavailableException) {
+            log.warn("event=store-unavailable error={}", cause.getMessage());
+            return Answer.of(503, "the lock service does not answer; nothing was sold");
+        }
+        if (cause instanceof StaleTokenException) {
+            log.warn("event=late-write-refused error={}", cause.getMessage());
+            return Answer.of(503, "the sale took longer than the lock was ours; nothing was sold");
+        }
+        if (cause instanceof InterruptedException || cause instanceof RejectedExecutionException) {
+            return Answer.of(503, "the shop closes; nothing was sold");
+        }
+        log.error("event=sale-failed", cause);
+        return Answer.of(500, "see the log");
     }
 
     private Answer look(String item) throws IOException {
@@ -98,8 +115,7 @@ final class ShopServer implements HttpHandler, AutoCloseable {
                 : Answer.of(404, "no such item");
     }
 
-    private Answer buy(String item) throws IOException, StaleTokenException, InterruptedException {
-        Sale sale = shop.buy(item);
+    private static Answer answer(String item, Sale sale) {
         if (sale instanceof Sale.Sold sold) {
             return new Answer(200, "{\"item\":\"" + item + "\",\"unit\":" + sold.unit() + "}", false);
         } else if (sale instanceof Sale.SoldOut) {

@@ -7,6 +7,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,7 +41,8 @@ class ShopServerTest {
 
     @BeforeAll
     static void open() throws Exception {
-        StockFile.createIfMissing(dir.resolve("stock"), Map.of("lamp", 2, "chair", 7, "vase", 3, "desk", 4));
+        StockFile.createIfMissing(
+                dir.resolve("stock"), Map.of("lamp", 2, "chair", 7, "vase", 3, "desk", 4, "bed", 40, "sofa", 9));
         stock = new StockFile(dir.resolve("stock"));
         locks = Locks.connect("memory:shop");
         buyer = open(locks);
@@ -74,6 +77,31 @@ class ShopServerTest {
             assertThat(lease.isHeld()).isTrue();
         }
         assertThat(buyer.buy("chair").status()).isEqualTo(200);
+    }
+
+    /** More than there are threads wait for one item, for as long as the test wants. */
+    @Test
+    void aBusyItemKeepsNobodyFromAnother() throws Exception {
+        Shop patient = new Shop(locks, stock, Duration.ofSeconds(60), Duration.ZERO);
+        ShopServer server = ShopServer.start(patient, 0);
+        servers.add(server);
+        Buyer there = Buyer.at(server.url());
+        List<CompletableFuture<Buyer.Answer>> waiting = new ArrayList<>();
+        try (Lease lease = locks.named(Shop.lockName("bed")).acquire()) {
+            for (int i = 0; i < 40; i++) {
+                waiting.add(there.buyAsync("bed"));
+            }
+            Await.until("all wait", PATIENT.connectTimeout(), () -> waiters("bed") == 40);
+            assertThat(there.buy("sofa")).isEqualTo(new Buyer.Answer(200, 9, false));
+            assertThat(there.look("bed").number()).isEqualTo(40);
+            assertThat(lease.isHeld()).isTrue();
+        }
+        assertThat(waiting)
+                .allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(200));
+    }
+
+    private static int waiters(String item) {
+        return locks.named(Shop.lockName(item)).status().join().waiters().size();
     }
 
     @Test
