@@ -150,7 +150,8 @@ final class LockArguments {
             err.println("lockctl: lock \"" + lease.lockName() + "\" was lost before it could be released");
             return ExitCodes.LOST;
         }
-        if (outcome == ReleaseOutcome.UNKNOWN) {
+        if (outcome == ReleaseOutcome.UNKNOWN
+                && code != ExitCodes.LOST) { // a loss has been told, by who waits for nobody
             err.println("lockctl: the store did not answer the release of lock \"" + lease.lockName()
                     + "\": it is free when its lease is over at the latest");
         }

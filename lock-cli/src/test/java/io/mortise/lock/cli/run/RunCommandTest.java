@@ -190,7 +190,8 @@ class RunCommandTest {
                 cat /proc/$(cat orphan)/stat""";
         Ended ended = ended(LockctlProcess.start(
                 dir, Map.of(), with(first, command("run", "-u", url, "x", "--", "sh", "-c", script))));
-        assertThat(ended).isEqualTo(new Ended(0, "buried\n", ""));
+        assertThat(ended.code()).as(ended.err()).isZero();
+        assertThat(ended.out()).endsWith("buried\n"); // before it the JVM may complain of another process 1
     }
 
     private static List<String> with(List<String> first, List<String> command) {
