@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.consumers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whoever writes the four lines of the README gets backends that run, whichever are together (ADR 0036). */
+@Tag("once")
+@Timeout(60)
+class ConsumersTest {
+    private static final String SPRING_BOOT = "org.springframework.boot:spring-boot-dependencies:4.1.0";
+    private static final List<String> BACKENDS = List.of("redis", "redlock", "zookeeper", "etcd");
+
+    /** Netty's jars but for tcnative, which has versions of its own, and what Netty's are not: the version is the group. */
+    private static final Pattern NETTY = Pattern.compile("netty-(?!tcnative)[a-z0-9-]+-(4\\.[0-9.]+Final)");
+
+    private static final List<AutoCloseable> servers = new ArrayList<>();
+    private static Map<String, String> urls;
+    private static StagedBuild build;
+
+    static List<Consumer> consumers() {
+        List<Consumer> all = new ArrayList<>();
+        all.add(Consumer.of("memory"));
+        for (String first : BACKENDS) {
+            all.add(Consumer.of(first));
+            for (String second : BACKENDS) {
+                if (!first.equals(second)) { // in either order: what is named first may win
+                    all.add(Consumer.of(first, second));
+                }
+            }
+        }
+        all.add(Consumer.of("memory", "zookeeper", "etcd", "redlock", "redis"));
+        all.add(Consumer.managedBy(SPRING_BOOT, "redis"));
+        all.add(Consumer.managedBy(SPRING_BOOT, "redis", "redlock", "zookeeper", "etcd"));
+        return all;
+    }
+
+    @BeforeAll
+    @Timeout(360)
+    static void resolve(@TempDir Path directory) throws Exception {
+        build = StagedBuild.resolve(directory, consumers());
+        RedisTestServer redis = RedisTestServer.start();
+        servers.add(redis);
+        RedisTestMasters masters = RedisTestMasters.start(3);
+        servers.add(masters);
+        ZooKeeperTestServer zooKeeper = ZooKeeperTestServer.start();
+        servers.add(zooKeeper);
+        EtcdTestServer etcd = EtcdTestServer.start();
+        servers.add(etcd);
+        urls = Map.of(
+                "memory",
+                "memory:consumers",
+                "redis",
+                redis.url(),
+                "redlock",
+                masters.url() + "?testOnlyNewMasters=true",
+                "zookeeper",
+                "zookeeper://" + zooKeeper.connectString(),
+                "etcd",
+                etcd.url());
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        for (AutoCloseable server : servers) {
+            server.close();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("consumers")
+    void takesALockOnEachOfItsBackends(Consumer consumer) throws Exception {
+        List<String> jars = build.classpath(consumer);
+        assertThat(nettyVersions(jars)).as("versions of Netty among %s", jars).hasSizeLessThanOrEqualTo(1);
+
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                programs() + File.pathSeparator + String.join(File.pathSeparator, jars),
+                LockOnce.class.getName()));
+        consumer.backends().forEach(backend -> command.add(urls.get(backend)));
+        Path output = Files.createTempFile("consumer", ".log");
+        Process program = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(program.waitFor(50, TimeUnit.SECONDS)).as("it ends").isTrue();
+            assertThat(program.exitValue()).as(Files.readString(output)).isZero();
+        } finally {
+            program.destroyForcibly();
+            Files.delete(output);
+        }
+    }
+
+    private static Set<String> nettyVersions(List<String> jars) {
+        Set<String> versions = new TreeSet<>();
+        for (String jar : jars) {
+            Matcher netty = NETTY.matcher(Path.of(jar).getFileName().toString());
+            if (netty.lookingAt()) {
+                versions.add(netty.group(1));
+            }
+        }
+        return versions;
+    }
+
+    private static String programs() throws Exception {
+        return Path.of(LockOnce.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toURI())
+                .toString();
+    }
+}
