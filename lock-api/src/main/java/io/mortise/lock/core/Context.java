@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** What one client lends to its backend. */
@@ -56,6 +57,11 @@ final class Context implements BackendContext {
     @Override
     public void keep(Liveness session) {
         client.keeper.keep(session);
+    }
+
+    @Override
+    public void renewNow(Predicate<Liveness> which) {
+        client.keeper.renewNow(which);
     }
 
     @Override

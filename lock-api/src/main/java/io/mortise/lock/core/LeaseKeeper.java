@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -189,6 +190,27 @@ final class LeaseKeeper {
             renewing.renew(due);
         } catch (RuntimeException e) {
             due.forEach(liveness -> liveness.unknown(e));
+        }
+    }
+
+    /** Brings forward the renewal of those; in one batch, on the timer thread. */
+    void renewNow(Predicate<Liveness> which) {
+        List<Liveness> all;
+        synchronized (this) {
+            all = List.copyOf(entries.keySet());
+        }
+        List<Liveness> chosen = all.stream().filter(which).toList(); // foreign code
+        synchronized (this) {
+            long now = clock.nanoTime();
+            for (Liveness liveness : chosen) {
+                Entry entry = entries.get(liveness);
+                if (entry != null) {
+                    entry.renewAt = now;
+                }
+            }
+            if (!chosen.isEmpty()) {
+                tickBy(now);
+            }
         }
     }
 

@@ -4,6 +4,7 @@ package io.mortise.lock.spi;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** What the core lends to a backend. Thread-safe. */
@@ -25,6 +26,14 @@ public interface BackendContext {
 
     /** Renews this session from now on, with or without grants on it, until it is lost. */
     void keep(Liveness session);
+
+    /**
+     * Renews soon, in one call of {@link LockBackend#renew}, what is held and due only later: a server may have lost it, as after
+     * a new connection. Returns at once; a failure is that of any renewal.
+     *
+     * @param which of all that is held
+     */
+    void renewNow(Predicate<Liveness> which);
 
     /**
      * Repeats the clean-up in the background until its stage succeeds or {@code untilNanos} on the clock; a client that

@@ -78,6 +78,25 @@ class LeaseKeeperTest {
     }
 
     @Test
+    void S07_whatIsChosenIsRenewedNowInOneBatchAndThenAgainInItsRhythm() {
+        answer(Grant::renewed);
+        List<Grant> grants = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            Grant grant = new Grant();
+            grants.add(grant);
+            assertThat(keeper.hold(grant)).isTrue();
+        }
+        clock.advance(Duration.ofSeconds(1));
+        keeper.renewNow(liveness -> liveness != grants.get(0));
+        clock.advance(Duration.ZERO);
+        assertThat(renewals).containsExactly(List.copyOf(grants.subList(1, 1_000)));
+        clock.advance(PERIOD.minusMillis(1_001)); // that of the one that was left out
+        clock.advance(Duration.ofMillis(1));
+        assertThat(renewals.get(1)).contains(grants.get(0));
+        assertThat(keeper.size()).isEqualTo(1_000);
+    }
+
+    @Test
     void manyLeasesTakenAtAnyTimeAreRenewedInFewRequests() {
         answer(grant -> clock.schedule(Duration.ofMillis(3), grant::renewed));
         Random random = new Random(1);

@@ -107,15 +107,18 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         }
     }
 
+    /** The server may be another one, or have lost what it had: holders hear of that at once (S7). */
     @Override
     public void listening(RedisNode node) {
         mailbox.wakeAll(ticket -> ticket.waitsAt(node));
+        context.renewNow(grant -> link.nodeOf(((RedisLiveness) grant).keys()) == node);
     }
 
-    /** Who waits where its lock is no longer asks where it is now. */
+    /** Who waits where its lock is no longer asks where it is now, and so does who holds it. */
     @Override
     public void rerouted() {
         mailbox.wakeAll(RedisTicket::isMisplaced);
+        context.renewNow(grant -> ((RedisLiveness) grant).isMisplaced(link));
     }
 
     /**

@@ -50,6 +50,7 @@ final class Renewals {
         for (int i = 0; i < chunk.size(); i++) {
             RedisLiveness mine = chunk.get(i);
             keys[i] = mine.keys().grant();
+            mine.renewedAt(node);
             args[2 * i] = mine.attemptId();
             args[2 * i + 1] = String.valueOf(mine.lease().toMillis());
         }

@@ -7,9 +7,13 @@ import io.lettuce.core.RedisURI;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -129,6 +133,48 @@ class RedisHandOnTest extends OneServerTest {
                 .as("not by the fallback timer")
                 .isLessThan(Duration.ofMillis(4_500));
         next.close();
+    }
+
+    /** As after a failover that lost it: the renewal would be due a third of the lease later. */
+    @Test
+    void S07_aGrantThatIsGoneWhenTheConnectionIsBackIsLostAtOnce() throws Exception {
+        LockOptions tenMinutes = LockOptions.defaults().leaseDuration(Duration.ofMinutes(10));
+        Lease gone = far.named("x", tenMinutes).acquire();
+        Lease stays = far.named("y", tenMinutes).acquire();
+        line.cut();
+        redis.call("DEL", "lock:x");
+        redis.call("PEXPIRE", "lock:y", "60000");
+        line.heal();
+        LossReason why = gone.lost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+        assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
+        Await.until(
+                "the other is renewed",
+                RedisTests.SOON,
+                () -> (Long) Objects.requireNonNull(redis.call("PTTL", "lock:y")) > 60_000);
+        assertThat(stays.isHeld()).isTrue();
+        stays.close();
+    }
+
+    /** One script for so many, not one for each. */
+    @Test
+    void S07_allGrantsAreRenewedInOneBatchWhenTheConnectionIsBack() throws Exception {
+        LockOptions tenMinutes = LockOptions.defaults().leaseDuration(Duration.ofMinutes(10));
+        List<Lease> held = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            held.add(far.named("many " + i, tenMinutes).acquire());
+        }
+        redis.call("PEXPIRE", "lock:many%20299", "60000");
+        redis.resetCommandCalls();
+        line.resetConnections();
+        Await.until(
+                "the last one is renewed",
+                RedisTests.SOON,
+                () -> (Long) Objects.requireNonNull(redis.call("PTTL", "lock:many%20299")) > 60_000);
+        Map<String, Long> calls = redis.commandCalls();
+        assertThat(calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L))
+                .as("250 in each, and its text once")
+                .isBetween(2L, 4L);
+        held.forEach(Lease::close);
     }
 
     /** The withdrawal is given up after a lease; the place in line would stand for much longer. */
