@@ -14,7 +14,7 @@ final class Relay {
 
     private Relay() {}
 
-    /** Runs it now, or as soon as what this thread is handing on has returned. */
+    /** Runs it now, or as soon as what this thread is handing on has returned. Throws what the first of them threw, once all have run. */
     static void run(Runnable turn) {
         Deque<Runnable> pending = PENDING.get();
         if (pending != null) {
@@ -23,12 +23,24 @@ final class Relay {
         }
         Deque<Runnable> mine = new ArrayDeque<>();
         PENDING.set(mine);
-        try {
-            for (Runnable next = turn; next != null; next = mine.poll()) {
+        @Nullable Throwable failure = null;
+        for (Runnable next = turn; next != null; next = mine.poll()) {
+            try {
                 next.run();
+            } catch (RuntimeException | Error e) { // the others wait for their turns all the same
+                if (failure == null) {
+                    failure = e;
+                } else if (failure != e) {
+                    failure.addSuppressed(e);
+                }
             }
-        } finally {
-            PENDING.remove();
+        }
+        PENDING.remove();
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof RuntimeException exception) {
+            throw exception;
         }
     }
 }

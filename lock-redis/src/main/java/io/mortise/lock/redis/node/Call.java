@@ -31,18 +31,23 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
         return new Call(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentNanos, epoch);
     }
 
-    /** Told once: on the channel's thread as it is written, or by {@link #written}. To be set before it is sent. */
+    /** Told once: on the channel's thread as it is written, or by {@link #written}, also if that was before. */
     void whenWritten(Runnable told) {
-        written.set(told);
+        if (!written.compareAndSet(null, told)) {
+            told.run();
+        }
     }
 
     /** It is, or never will be. */
     void written() {
-        Runnable told = written.getAndSet(null);
+        Runnable told = written.getAndSet(Call::nothing);
         if (told != null) {
             told.run();
         }
     }
+
+    /** What is told once it was told. */
+    private static void nothing() {}
 
     @Override
     public void encode(ByteBuf buffer) {

@@ -64,6 +64,21 @@ class SendOrderTest {
         }
     }
 
+    /** Its deadline came, or the connection was lost, before it was counted: it is never written. */
+    @Test
+    void S08_whatEndsBeforeItIsSentHoldsUpNothing() {
+        SendOrder order = new SendOrder(() -> {
+            throw new AssertionError("nothing is to be written before it");
+        });
+        Call ended = Call.bySha1(APPEND, NO_KEYS, NO_KEYS, 0, 0);
+        ended.written();
+        order.send(ended, () -> {});
+        order.onWriter();
+        List<String> ran = new ArrayList<>();
+        order.send(Call.bySha1(APPEND, NO_KEYS, NO_KEYS, 0, 0), () -> ran.add("at once"));
+        assertThat(ran).containsExactly("at once");
+    }
+
     /** What was to be written when the connection was lost counts for nothing: nothing waits for it. */
     @Test
     void S08_afterALostConnectionTheOrderIsKeptAsWell() throws Exception {
