@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
+import io.mortise.lock.spi.LockName;
 import java.util.Objects;
 
 /** The lease was lost: what was done under it may have met another holder. {@link #reason()} says why. */
@@ -10,7 +11,7 @@ public final class LeaseLostException extends LockException {
     private final LossReason reason;
 
     public LeaseLostException(String lockName, LossReason reason) {
-        super("lock \"" + lockName + "\" was lost: " + reason, null);
+        super("lock \"" + LockName.shown(lockName) + "\" was lost: " + reason, null);
         this.reason = Objects.requireNonNull(reason, "reason");
     }
 

@@ -10,7 +10,6 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,8 +70,7 @@ final class Acquisition {
                 leaseDuration,
                 client.clock.nanoTime());
         this.sink = sink;
-        this.progress =
-                new Progress(name.value(), client.backend()::endpoints, patience, client.contact, client.random);
+        this.progress = new Progress(name, patience, client.contact, client.random);
     }
 
     void start() {
@@ -115,9 +113,10 @@ final class Acquisition {
             return; // closing() comes to each
         }
         if (storeSilent && patience.storeGoneForTheOneBefore()) {
+            String endpoints = client.backend().endpoints();
             BackendUnavailableException silent;
             synchronized (this) {
-                silent = progress.unavailable();
+                silent = progress.unavailable(endpoints);
             }
             end(new Outcome.Failed(silent));
         } else {
@@ -163,7 +162,7 @@ final class Acquisition {
             Place mine = asked != null ? asked : newPlace();
             mine.ticket().attempt().whenComplete((attempt, failure) -> answered(mine, attempt, failure));
         } catch (RuntimeException | Error e) {
-            proceed(progress -> progress.failed(e), false);
+            failed(e);
         }
     }
 
@@ -183,7 +182,7 @@ final class Acquisition {
             client.queues.heard(name, this, attempt instanceof Attempt.Waiting || attempt instanceof Attempt.Granted);
         }
         if (failure != null) {
-            proceed(progress -> progress.failed(failure), false);
+            failed(failure);
         } else if (attempt instanceof Attempt.Granted granted) {
             granted(from, granted);
         } else if (attempt instanceof Attempt.Waiting waiting) {
@@ -191,9 +190,9 @@ final class Acquisition {
             watchSelfWait();
             proceed(progress -> progress.busy(waiting.retryAfter()), false);
         } else if (attempt instanceof Attempt.Displaced displaced) {
-            proceed(progress -> progress.displaced(displaced.why()), true);
+            displaced(displaced.why());
         } else {
-            proceed(progress -> progress.failed(new IllegalStateException("it answered null to an attempt")), false);
+            failed(new IllegalStateException("it answered null to an attempt"));
         }
     }
 
@@ -223,11 +222,26 @@ final class Acquisition {
         // Gone before it could be collected: a new place, never a lease that is lost already. It counts as asking until
         // then, for the withdrawal may wake this very waiter.
         lease.discard();
-        proceed(progress -> progress.displaced("the grant was over when its answer arrived"), true);
+        displaced("the grant was over when its answer arrived");
+    }
+
+    private void failed(Throwable failure) {
+        String endpoints = client.backend().endpoints();
+        proceed(progress -> progress.failed(failure, endpoints), false);
+    }
+
+    private void displaced(String why) {
+        String endpoints = client.backend().endpoints();
+        proceed(progress -> progress.displaced(why, endpoints), true);
+    }
+
+    /** What an answer means, told under the monitor. */
+    private interface Answer {
+        Progress.Next tell(Progress progress);
     }
 
     /** After an answer: ends it, also where it ended while the answer was under way, or asks again. */
-    private void proceed(Function<Progress, Progress.Next> answer, boolean placeGone) {
+    private void proceed(Answer answer, boolean placeGone) {
         Progress.Next next;
         boolean ends;
         boolean now = false;
@@ -237,7 +251,7 @@ final class Acquisition {
                 place = null;
                 woken = false;
             }
-            next = answer.apply(progress);
+            next = answer.tell(progress);
             ends = over || next.outcome() != null || client.isClosing();
             if (!ends) {
                 now = woken || next.pause().isZero();
@@ -283,9 +297,11 @@ final class Acquisition {
         Place left = null;
         Outcome told = null;
         boolean quiet;
+        String endpoints = outcome == null ? client.backend().endpoints() : "";
+        boolean behindTaken = outcome == null && standsInLine() && client.queues.taken(name);
         synchronized (this) {
             if (!over) {
-                told = outcome != null ? outcome : progress.atDeadline(client.queues.taken(name) && standsInLine());
+                told = outcome != null ? outcome : progress.atDeadline(behindTaken, endpoints);
                 close();
             }
             quiet = !asking;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core;
 
+import io.mortise.lock.spi.LockName;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
@@ -15,12 +16,13 @@ final class Blocking {
      * @param withdraw called on an interrupt; false: the outcome is there or coming at once, and is returned with the flag
      *     kept
      */
-    static <T> T await(CompletableFuture<T> future, BooleanSupplier withdraw) throws InterruptedException {
+    static <T> T await(CompletableFuture<T> future, LockName lock, BooleanSupplier withdraw)
+            throws InterruptedException {
         try {
             return future.get();
         } catch (InterruptedException e) {
             if (withdraw.getAsBoolean()) {
-                throw e;
+                throw interrupted("while lock \"" + lock + "\" was waited for", e);
             }
             T outcome = future.join();
             Thread.currentThread().interrupt();
@@ -28,6 +30,12 @@ final class Blocking {
         } catch (ExecutionException e) {
             throw new IllegalStateException("the core failed", e.getCause());
         }
+    }
+
+    private static InterruptedException interrupted(String when, InterruptedException cause) {
+        InterruptedException told = new InterruptedException("interrupted " + when);
+        told.initCause(cause);
+        return told;
     }
 
     /** Waits for the future, which never fails; an interrupt ends the wait with the other value, the flag kept. */

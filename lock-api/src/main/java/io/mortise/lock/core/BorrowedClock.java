@@ -2,6 +2,7 @@
 package io.mortise.lock.core;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -31,6 +32,10 @@ final class BorrowedClock implements LockClock {
             task.cancel();
         }
         return task;
+    }
+
+    boolean isHandCranked() {
+        return lender instanceof ManualClock;
     }
 
     void stop() {

@@ -13,6 +13,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
 import java.util.Collections;
@@ -51,6 +52,7 @@ public final class CoreClient implements LockClient {
     final Callbacks callbacks;
     final LocalQueues queues = new LocalQueues();
     final Holders holders = new Holders();
+    final LossLog lossLog;
 
     private final Set<Acquisition> acquisitions = Collections.synchronizedSet(new LinkedHashSet<>());
     private final ThreadPoolExecutor blocking = Threads.blocking();
@@ -68,9 +70,15 @@ public final class CoreClient implements LockClient {
         this.random = random;
         this.stopClock = stopClock;
         this.contact = new Contact(clock);
+        this.lossLog = new LossLog(clock);
         this.keeper = new LeaseKeeper(clock, contact, options.requestTimeout());
         this.settlements = new Settlements(clock, random, this::checkDrained);
-        this.callbacks = new Callbacks(options.callbackExecutor());
+        this.callbacks = new Callbacks(options.callbackExecutor(), isHandCranked(clock));
+    }
+
+    /** The thread that moves such a clock is a test's own: user code may run on it. */
+    private static boolean isHandCranked(LockClock clock) {
+        return clock instanceof ManualClock || (clock instanceof BorrowedClock borrowed && borrowed.isHandCranked());
     }
 
     /** A client on a clock of its own. */
@@ -115,6 +123,8 @@ public final class CoreClient implements LockClient {
 
     @Override
     public DistributedLock named(String name, LockOptions lockOptions) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(lockOptions, "options");
         if (lockOptions.leaseDuration().isPresent() && !capabilities().contains(Capability.PER_LOCK_LEASE)) {
             throw new IllegalArgumentException(
                     "leaseDuration is " + lockOptions.leaseDuration().get()
@@ -183,10 +193,7 @@ public final class CoreClient implements LockClient {
     void end(LockName name, Ticket ticket, Duration lease, Settlement.Listener<Boolean> listener) {
         long until = clock.nanoTime() + lease.toNanos();
         settlements.begin(new Settlement<Boolean>(
-                "withdrawal from lock \"" + name.escaped() + "\"",
-                ticket::end,
-                until,
-                new Settlement.Listener<Boolean>() {
+                "withdrawal from lock \"" + name + "\"", ticket::end, until, new Settlement.Listener<Boolean>() {
                     @Override
                     public void settled(Boolean wasThere, boolean firstTry) {
                         contact.made();
@@ -261,6 +268,7 @@ public final class CoreClient implements LockClient {
                     backend().leaseDuration(Optional.empty()));
         }
         keeper.stop();
+        lossLog.flush();
         try {
             backend().close();
         } catch (RuntimeException | Error e) {

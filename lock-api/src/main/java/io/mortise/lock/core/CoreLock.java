@@ -56,7 +56,7 @@ final class CoreLock implements DistributedLock {
         }
         CompletableFuture<Outcome> outcome = new CompletableFuture<>();
         Acquisition acquisition = client.begin(name, options, maxWait, outcome::complete);
-        return leaseOf(Blocking.await(outcome, acquisition::withdraw));
+        return leaseOf(Blocking.await(outcome, name, acquisition::withdraw));
     }
 
     @Override

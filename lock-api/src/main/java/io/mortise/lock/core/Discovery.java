@@ -9,6 +9,7 @@ import io.mortise.lock.spi.LockProvider;
 import io.mortise.lock.spi.LockUrl;
 import java.security.CodeSource;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -20,6 +21,7 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the provider of a URL's scheme; where there is none, the error names the artifact to add. */
@@ -95,9 +97,11 @@ public final class Discovery {
                     .filter(artifact -> artifact.getValue().contains(url.scheme()))
                     .findFirst()
                     .map(artifact -> ": add io.mortise:" + artifact.getKey() + " to the class path")
-                    .orElse("");
-            throw new LockConfigurationException("no provider for scheme \"" + url.scheme() + "\"" + remedy + "; found "
-                    + found(providers) + skipped);
+                    .orElseGet(() -> nearest(url.scheme()));
+            Set<String> known = new TreeSet<>();
+            providers.forEach(provider -> known.addAll(provider.schemes()));
+            throw new LockConfigurationException(
+                    "no provider for scheme \"" + url.scheme() + "\"" + remedy + "; found " + known + skipped);
         }
         String wanted = url.text(PROVIDER).orElse(null);
         List<LockProvider> chosen = wanted == null
@@ -114,6 +118,32 @@ public final class Discovery {
                     + " providers, choose one by ?provider=CLASS or remove one: " + found(chosen));
         }
         return chosen.get(0);
+    }
+
+    /** What was probably meant, if one or two letters are wrong. */
+    private static String nearest(String scheme) {
+        return SCHEMES.values().stream()
+                .flatMap(Set::stream)
+                .filter(known -> distance(scheme, known) <= Math.min(2, known.length() / 3))
+                .min(Comparator.<String>comparingInt(known -> distance(scheme, known))
+                        .thenComparing(Comparator.naturalOrder()))
+                .map(known -> ": did you mean " + known + "?")
+                .orElse("");
+    }
+
+    /** How many letters must be changed, added or left out to make one of the other. */
+    private static int distance(String one, String other) {
+        int[] row = IntStream.rangeClosed(0, other.length()).toArray();
+        for (int i = 1; i <= one.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= other.length(); j++) {
+                int change = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(change, Math.min(row[j], row[j - 1]) + 1);
+            }
+        }
+        return row[other.length()];
     }
 
     private static List<String> found(List<LockProvider> providers) {

@@ -47,6 +47,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final Set<ExpiryNotice> notices = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean held = new AtomicBoolean(); // counted by the keeper
+    private final AtomicBoolean lossHandled = new AtomicBoolean();
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
     private volatile LockClock.@Nullable Timer maxHold;
 
@@ -83,7 +84,7 @@ final class HeldLease implements Lease, Liveness.Listener {
             stopWatching(); // a loss meanwhile may have undone only half of what was begun here
             return false;
         }
-        log.debug("event=granted lock=\"{}\" owner={} token={}", name.escaped(), ownerId, token);
+        log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
         return true;
     }
 
@@ -93,6 +94,10 @@ final class HeldLease implements Lease, Liveness.Listener {
             stopWatching();
             client.withdraw(name, ticket, leaseDuration);
         }
+    }
+
+    LockName name() {
+        return name;
     }
 
     @Override
@@ -193,14 +198,28 @@ final class HeldLease implements Lease, Liveness.Listener {
     /** It is gone: the state flips here and now, the callbacks follow on their executor (S7). */
     @Override
     public void lost(LossReason reason) {
-        if (!end.compareAndSet(null, new End(reason))) {
-            return;
+        if (end.compareAndSet(null, new End(reason))) {
+            stopWatching();
+            client.callbacks.execute(() -> lost.complete(reason));
+            released.complete(ReleaseOutcome.LOST);
         }
-        log.warn("event=lost lock=\"{}\" owner={} token={} reason=\"{}\"", name.escaped(), ownerId, token, reason);
-        stopWatching();
-        released.complete(ReleaseOutcome.LOST);
-        client.withdraw(name, ticket, leaseDuration);
-        client.callbacks.execute(() -> lost.complete(reason));
+    }
+
+    /** Logs it, and withdraws what the store may still have; once, and only after a loss. */
+    @Override
+    public void afterLoss(LossReason told) {
+        End ended = end.get();
+        LossReason reason = ended == null ? null : ended.loss();
+        if (reason != null && lossHandled.compareAndSet(false, true)) {
+            client.lossLog.lost(name, ownerId, token, reason);
+            client.withdraw(name, ticket, leaseDuration);
+        }
+    }
+
+    /** Lost for a reason that concerns no other lease. */
+    void loseAlone(LossReason reason) {
+        lost(reason);
+        afterLoss(reason);
     }
 
     @Override
@@ -226,7 +245,7 @@ final class HeldLease implements Lease, Liveness.Listener {
             return;
         }
         stopWatching();
-        log.debug("event=releasing lock=\"{}\" owner={} token={}", name.escaped(), ownerId, token);
+        log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
         LockClock.Timer bound =
                 client.clock.schedule(client.options.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
         released.thenRun(bound::cancel);
@@ -256,9 +275,9 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     private void checkDeadlines() {
         if (!liveness.checkDeadline()) {
-            liveness.reason().ifPresent(this::lost); // another thread may be about to tell us
+            liveness.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
         } else if (holdUntil != null && holdUntil - client.clock.nanoTime() <= 0) {
-            lost(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
+            loseAlone(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
         }
     }
 
@@ -295,7 +314,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     public void close() {
         ReleaseOutcome outcome = release();
         if (outcome != ReleaseOutcome.RELEASED) {
-            log.warn("event=close-not-released lock=\"{}\" owner={} outcome={}", name.escaped(), ownerId, outcome);
+            log.warn("event=close-not-released lock=\"{}\" owner={} outcome={}", name, ownerId, outcome);
         }
     }
 

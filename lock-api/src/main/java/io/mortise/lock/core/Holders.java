@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.LockName;
-import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,39 +17,56 @@ import org.slf4j.LoggerFactory;
 final class Holders {
     private static final Logger log = LoggerFactory.getLogger(Holders.class);
 
-    private final Set<HeldLease> held = Collections.synchronizedSet(new LinkedHashSet<>());
+    @GuardedBy("this")
+    private final Set<HeldLease> held = new LinkedHashSet<>();
+
+    /** The latest of each lock: any before it are over. */
+    @GuardedBy("this")
+    private final Map<LockName, HeldLease> byName = new HashMap<>();
+
     private volatile boolean closed;
 
     /** False: the client closes, nothing is delivered any more (S16). */
-    boolean add(HeldLease lease) {
+    synchronized boolean add(HeldLease lease) {
         held.add(lease);
+        byName.put(lease.name(), lease);
         return !closed;
     }
 
-    void remove(HeldLease lease) {
+    synchronized void remove(HeldLease lease) {
         held.remove(lease);
+        byName.remove(lease.name(), lease);
     }
 
     /** How many leases are held. */
-    int size() {
+    synchronized int size() {
         return held.size();
     }
 
     void warnOfSelfWait(LockName name, String waiter) {
-        for (HeldLease holder : List.copyOf(held)) {
-            if (holder.lockName().equals(name.value()) && holder.warnOnce()) {
-                log.warn(
-                        "event=self-wait lock=\"{}\" holder={} waiter={} hint=\"this process waits for a lock that it holds itself\"",
-                        name.escaped(),
-                        holder.ownerId(),
-                        waiter);
-            }
+        HeldLease holder = holderOf(name);
+        if (holder != null && holder.warnOnce()) {
+            log.warn(
+                    "event=self-wait lock=\"{}\" holder={} waiter={} hint=\"this process waits for a lock that it holds itself\"",
+                    name,
+                    holder.ownerId(),
+                    waiter);
         }
+    }
+
+    private synchronized @Nullable HeldLease holderOf(LockName name) {
+        return byName.get(name);
+    }
+
+    private synchronized List<HeldLease> all() {
+        return List.copyOf(held);
     }
 
     /** Tells all holders, and refuses new ones. */
     void close(LossReason reason) {
         closed = true;
-        List.copyOf(held).forEach(lease -> CoreClient.quietly(() -> lease.lost(reason)));
+        List<HeldLease> all = all();
+        all.forEach(lease -> CoreClient.quietly(() -> lease.lost(reason)));
+        all.forEach(lease -> CoreClient.quietly(() -> lease.afterLoss(reason)));
     }
 }

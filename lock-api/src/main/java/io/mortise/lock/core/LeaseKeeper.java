@@ -7,10 +7,15 @@ import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +31,12 @@ import org.slf4j.LoggerFactory;
 final class LeaseKeeper {
     private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
+
+    /** So many lost leases are cleaned up in one go. */
+    private static final int AT_ONCE = 100;
+
+    /** A timer that is so late was not merely waiting for a processor. */
+    private static final Duration PAUSE = Duration.ofMillis(500);
 
     private final LockClock clock;
     private final Contact contact;
@@ -48,6 +59,17 @@ final class LeaseKeeper {
 
     @GuardedBy("this")
     private boolean stopped;
+
+    /** How long the process did not run, at least, when a timer came too late for the last time; zero for never. */
+    @GuardedBy("this")
+    private long pause;
+
+    @GuardedBy("this")
+    private long pauseEnded;
+
+    /** Renewals that failed since the last line about them. */
+    @GuardedBy("this")
+    private final IdentityHashMap<Throwable, Failures> failures = new IdentityHashMap<>();
 
     private volatile @Nullable LockBackend backend;
 
@@ -125,6 +147,7 @@ final class LeaseKeeper {
         synchronized (this) {
             deadline = null;
             long now = clock.nanoTime();
+            noticePause(now - deadlineAt, now);
             long soonest = Long.MAX_VALUE;
             for (Liveness liveness : entries.keySet()) {
                 long left = liveness.validUntil() - now;
@@ -138,11 +161,43 @@ final class LeaseKeeper {
                 checkBy(now + soonest);
             }
         }
+        Deque<Runnable> aftermath = new ArrayDeque<>();
         for (Liveness liveness : over) {
-            if (liveness.checkDeadline()) {
-                checkBy(liveness.validUntil()); // renewed just now
-            }
+            liveness.expire().ifPresentOrElse(aftermath::add, () -> checkBy(liveness.validUntil())); // renewed just now
         }
+        work(aftermath);
+    }
+
+    /** A part at a time, so that the timer's thread comes to other deadlines in between. */
+    private void work(Deque<Runnable> aftermath) {
+        for (int i = 0; i < AT_ONCE && !aftermath.isEmpty(); i++) {
+            CoreClient.quietly(aftermath.remove());
+        }
+        if (!aftermath.isEmpty()) {
+            clock.schedule(Duration.ZERO, () -> work(aftermath));
+        }
+    }
+
+    /** A timer that comes late tells that the process, or the machine, did not run. */
+    @GuardedBy("this")
+    private void noticePause(long late, long now) {
+        if (late >= PAUSE.toNanos() && (now - pauseEnded > 0 || late > pause)) {
+            pause = late;
+            pauseEnded = now;
+        }
+    }
+
+    private synchronized Optional<String> whyExpired(Entry entry) {
+        long now = clock.nanoTime();
+        if (tick != null) {
+            noticePause(now - tickAt, now); // asked before the timers had a chance to run
+        }
+        if (pause > 0 && pauseEnded - entry.liveness.validUntil() >= 0) {
+            return Optional.of(String.format(
+                    Locale.ROOT, "this process did not run for at least %.1f s, so nothing was renewed", pause / 1e9));
+        }
+        Throwable last = entry.failures == 0 ? null : entry.lastFailure;
+        return Optional.of("no renewal succeeded before the deadline" + (last == null ? "" : ": " + last.getMessage()));
     }
 
     /** Brings the tick forward if need be; never back, so that a tick may find nothing to do. */
@@ -167,6 +222,7 @@ final class LeaseKeeper {
                 return;
             }
             long now = clock.nanoTime();
+            noticePause(now - tickAt, now);
             long next = Long.MAX_VALUE;
             for (Entry entry : entries.values()) {
                 if (entry.renewAt - now <= entry.early) {
@@ -214,6 +270,39 @@ final class LeaseKeeper {
         }
     }
 
+    /** One request may renew many leases, and fails for each: logged once, when all have been told. */
+    private void failed(Liveness liveness, Throwable cause) {
+        long left = liveness.validUntil() - clock.nanoTime();
+        boolean first;
+        synchronized (this) {
+            first = failures.isEmpty();
+            failures.merge(cause, new Failures(1, left), Failures::plus);
+        }
+        if (first) {
+            clock.schedule(Duration.ZERO, this::logFailures);
+        }
+    }
+
+    private void logFailures() {
+        IdentityHashMap<Throwable, Failures> logged;
+        synchronized (this) {
+            logged = new IdentityHashMap<>(failures);
+            failures.clear();
+        }
+        logged.forEach((cause, failed) -> log.warn(
+                "event=renewal-unknown leases={} left_ms={} cause=\"{}\"",
+                failed.leases(),
+                failed.leastLeft() / 1_000_000,
+                cause.toString()));
+    }
+
+    /** How many leases one failed request was to renew, and the least time that one of them has left. */
+    private record Failures(int leases, long leastLeft) {
+        Failures plus(Failures other) {
+            return new Failures(leases + other.leases, Math.min(leastLeft, other.leastLeft));
+        }
+    }
+
     /** How many leases it watches. */
     synchronized int size() {
         return entries.size();
@@ -239,6 +328,7 @@ final class LeaseKeeper {
         private long renewAt;
         private long early; // by so much it may join a tick that comes before
         private @Nullable Long sentAt;
+        private @Nullable Throwable lastFailure;
 
         Entry(Liveness liveness) {
             this.liveness = liveness;
@@ -266,17 +356,20 @@ final class LeaseKeeper {
 
         @Override
         public void unknown(Throwable cause) {
-            log.warn(
-                    "event=renewal-unknown left_ms={} cause=\"{}\"",
-                    (liveness.validUntil() - clock.nanoTime()) / 1_000_000,
-                    cause.toString());
+            failed(liveness, cause);
             synchronized (LeaseKeeper.this) {
-                long pause = Math.min(
+                long retryAfter = Math.min(
                         FIRST_RETRY.toNanos() << Math.min(failures, 20),
                         liveness.renewEvery().toNanos());
                 failures++;
-                renewAfter(pause, clock.nanoTime());
+                lastFailure = cause;
+                renewAfter(retryAfter, clock.nanoTime());
             }
+        }
+
+        @Override
+        public Optional<String> whyExpired() {
+            return LeaseKeeper.this.whyExpired(this);
         }
 
         @Override

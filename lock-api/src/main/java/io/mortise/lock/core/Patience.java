@@ -82,7 +82,7 @@ record Patience(
         return requestTimeout.compareTo(renewal) > 0 ? requestTimeout : renewal;
     }
 
-    private Duration since(long then) {
+    Duration since(long then) {
         return Duration.ofNanos(clock.nanoTime() - then);
     }
 

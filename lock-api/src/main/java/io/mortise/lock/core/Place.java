@@ -49,7 +49,7 @@ final class Place implements Waiter {
             told = lease;
         }
         if (told != null) {
-            told.lost(reason);
+            told.loseAlone(reason);
         }
     }
 
@@ -66,7 +66,7 @@ final class Place implements Waiter {
             before = lost;
         }
         if (before != null) {
-            granted.lost(before);
+            granted.loseAlone(before);
         }
     }
 }

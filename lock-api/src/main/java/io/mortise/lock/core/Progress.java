@@ -4,9 +4,9 @@ package io.mortise.lock.core;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +18,7 @@ final class Progress {
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
 
-    private final String lock;
-    private final Supplier<String> endpoints;
+    private final LockName lock;
     private final Patience patience;
     private final Contact contact;
     private final RandomGenerator random;
@@ -34,6 +33,7 @@ final class Progress {
     private @Nullable Long failingSince;
 
     private long sent;
+    private boolean unanswered;
     private @Nullable LockException trouble;
 
     /** What follows an answer: this outcome, or another attempt after the pause. */
@@ -47,9 +47,8 @@ final class Progress {
         }
     }
 
-    Progress(String lock, Supplier<String> endpoints, Patience patience, Contact contact, RandomGenerator random) {
+    Progress(LockName lock, Patience patience, Contact contact, RandomGenerator random) {
         this.lock = lock;
-        this.endpoints = endpoints;
         this.patience = patience;
         this.contact = contact;
         this.random = random;
@@ -59,10 +58,12 @@ final class Progress {
     /** An attempt is sent now. */
     void asking(long now) {
         sent = now;
+        unanswered = true;
     }
 
     Next busy(Duration retryAfter) {
         busy = true;
+        unanswered = false;
         displaced = false;
         failingSince = null;
         backoff.reset();
@@ -74,7 +75,7 @@ final class Progress {
     }
 
     /** A new place at once; twice in a row, not in a tight loop. */
-    Next displaced(String why) {
+    Next displaced(String why, String endpoints) {
         boolean again = displaced;
         busy = false;
         displaced = true;
@@ -82,25 +83,25 @@ final class Progress {
         if (!again) {
             return Next.ask(Duration.ZERO);
         }
-        return afterFailure();
+        return afterFailure(endpoints);
     }
 
-    Next failed(Throwable failure) {
+    Next failed(Throwable failure, String endpoints) {
         LockException cause = asLockException(failure);
         busy = false;
         trouble = cause;
         if (!(cause instanceof BackendUnavailableException)) {
             return Next.end(new Outcome.Failed(cause));
         }
-        return afterFailure();
+        return afterFailure(endpoints);
     }
 
-    private Next afterFailure() {
+    private Next afterFailure(String endpoints) {
         long since = failingSince == null ? sent : failingSince;
         failingSince = since;
         contact.failed(sent);
         return !patience.mayWait() || patience.storeGone(since)
-                ? Next.end(new Outcome.Failed(unavailable()))
+                ? Next.end(new Outcome.Failed(unavailable(endpoints)))
                 : Next.ask(patience.pauseAfterFailure(backoff.next(), since));
     }
 
@@ -109,19 +110,28 @@ final class Progress {
      *
      * @param standsBehindTaken what it said to the line that this one stands in; false where there is none
      */
-    Outcome atDeadline(boolean standsBehindTaken) {
+    Outcome atDeadline(boolean standsBehindTaken, String endpoints) {
         return (busy || standsBehindTaken) && patience.busyIsFresh()
                 ? new Outcome.Busy()
-                : new Outcome.Failed(unavailable());
+                : new Outcome.Failed(unavailable(endpoints));
     }
 
-    BackendUnavailableException unavailable() {
+    BackendUnavailableException unavailable(String endpoints) {
         LockException cause = trouble;
         return new BackendUnavailableException(
                 "lock \"" + lock + "\" was not acquired: the store has not answered for "
-                        + contact.since().toMillis() + " ms (" + endpoints.get() + ")"
+                        + silence().toMillis() + " ms (" + endpoints + ")"
                         + (cause == null ? "" : ": " + cause.getMessage()),
                 cause);
+    }
+
+    /** Since the first question without an answer: time in which nobody asked is no silence. */
+    private Duration silence() {
+        Long since = failingSince != null ? failingSince : unanswered ? (Long) sent : null;
+        Duration own = since == null ? Duration.ZERO : patience.since(since);
+        Duration clients = contact.failing();
+        Duration longest = own.compareTo(clients) > 0 ? own : clients;
+        return longest.isZero() ? contact.since() : longest;
     }
 
     private static LockException asLockException(Throwable failure) {

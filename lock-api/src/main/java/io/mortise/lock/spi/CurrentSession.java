@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LossReason;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,13 +31,17 @@ public final class CurrentSession<S extends CurrentSession.Session> {
         CompletableFuture<Void> closed();
     }
 
+    private static final LossReason CLIENT_CLOSED =
+            new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed");
+
     private final Supplier<S> fresh;
 
-    @GuardedBy("this")
-    private @Nullable S session;
+    /** No monitor: what makes a session may be the application's code, and wait. Who finds one that stands never takes it. */
+    private final ReentrantLock making = new ReentrantLock();
 
-    @GuardedBy("this")
-    private boolean closed;
+    private volatile @Nullable S session;
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private volatile boolean closed;
 
     /**
      * Makes none yet.
@@ -53,34 +58,51 @@ public final class CurrentSession<S extends CurrentSession.Session> {
      * @throws ClientClosedException after {@link #end}
      */
     public S get() {
+        S standing = standing();
+        if (standing != null) {
+            return standing;
+        }
         S made;
-        synchronized (this) {
-            if (closed) {
-                throw new ClientClosedException("the client is closed");
-            }
-            if (session != null && !session.isOver()) {
-                return session;
+        making.lock();
+        try {
+            standing = standing();
+            if (standing != null) {
+                return standing;
             }
             made = fresh.get();
             session = made;
+        } finally {
+            making.unlock();
+        }
+        if (closed) { // it may have come too late for end() to see it
+            made.over(CLIENT_CLOSED);
+            throw new ClientClosedException("the client is closed");
         }
         made.begin();
         return made;
     }
 
+    private @Nullable S standing() {
+        if (closed) {
+            throw new ClientClosedException("the client is closed");
+        }
+        S last = session;
+        return last == null || last.isOver() ? null : last;
+    }
+
     /** The last one that was made. */
-    public synchronized Optional<S> last() {
+    public Optional<S> last() {
         return Optional.ofNullable(session);
     }
 
     /** For the client's end: there is no other after it. Returns at once; empty if there is nothing to wait for. */
     public Optional<S> end() {
-        Optional<S> last;
-        synchronized (this) {
-            last = closed ? Optional.empty() : Optional.ofNullable(session);
-            closed = true;
+        if (!ended.compareAndSet(false, true)) {
+            return Optional.empty();
         }
-        last.ifPresent(ended -> ended.over(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed")));
+        closed = true;
+        Optional<S> last = Optional.ofNullable(session);
+        last.ifPresent(standing -> standing.over(CLIENT_CLOSED));
         return last;
     }
 }

@@ -27,7 +27,7 @@ public final class DurationText {
         try {
             parsed = read(text);
         } catch (DateTimeParseException e) {
-            throw new IllegalArgumentException("a duration such as 500ms, 5s, 2m or PT5S, " + MOST, e);
+            throw new IllegalArgumentException("a duration with its unit, such as 5s, 2m or PT5S, " + MOST, e);
         } catch (NumberFormatException | ArithmeticException e) {
             throw new IllegalArgumentException(MOST, e);
         }

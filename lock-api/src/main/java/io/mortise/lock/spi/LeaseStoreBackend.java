@@ -230,7 +230,7 @@ public final class LeaseStoreBackend implements LockBackend {
         }
 
         private CompletionStage<Boolean> release() {
-            return ask("release of " + request.name(), () -> store.release(grant));
+            return ask("release of lock \"" + request.name() + "\"", () -> store.release(grant));
         }
     }
 }

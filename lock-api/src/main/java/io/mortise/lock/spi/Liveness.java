@@ -60,24 +60,34 @@ public class Liveness {
 
     /** It is gone; the first reason wins, and every lease on it is told. */
     public final void lost(LossReason reason) {
+        announce(reason).run();
+    }
+
+    /** Tells every lease on it. Returns what can wait until the leases on others have been told too. */
+    private Runnable announce(LossReason reason) {
         List<Listener> told;
         synchronized (listeners) {
             if (lost != null) {
-                return;
+                return () -> {};
             }
             lost = reason;
             told = new ArrayList<>(listeners);
             listeners.clear();
         }
-        for (Listener listener : told) {
-            try {
-                listener.lost(reason);
-            } catch (RuntimeException | Error e) {
-                log.error(
-                        "event=loss-notice-failed reason=\"{}\"", reason, e); // the others must hear of it all the same
-            }
+        told.forEach(listener -> safely(reason, () -> listener.lost(reason)));
+        return () -> {
+            told.forEach(listener -> safely(reason, () -> listener.afterLoss(reason)));
+            onLost(reason);
+        };
+    }
+
+    /** One that fails must not keep the others from hearing of it. */
+    private static void safely(LossReason reason, Runnable notice) {
+        try {
+            notice.run();
+        } catch (RuntimeException | Error e) {
+            log.error("event=loss-notice-failed reason=\"{}\"", reason, e);
         }
-        onLost(reason);
     }
 
     /**
@@ -130,11 +140,36 @@ public class Liveness {
 
     /** Makes it lost if the deadline is over. Returns whether it stands. For the core's timer. */
     public final boolean checkDeadline() {
+        Optional<Runnable> aftermath = expire();
+        aftermath.ifPresent(Runnable::run);
+        return aftermath.isEmpty();
+    }
+
+    /**
+     * Makes it lost if the deadline is over, and tells the leases on it. For the core's timer, which does so for all that are
+     * over before it does anything else.
+     *
+     * @return what else is to be done then, such as logs and requests; empty if it stands
+     */
+    public final Optional<Runnable> expire() {
         if (isValid()) {
-            return true;
+            return Optional.empty();
         }
-        lost(new LossReason(LossReason.Kind.EXPIRED, "no renewal succeeded before the deadline"));
-        return false;
+        if (lost != null) {
+            return Optional.of(() -> {});
+        }
+        return Optional.of(announce(new LossReason(LossReason.Kind.EXPIRED, whyExpired())));
+    }
+
+    private String whyExpired() {
+        List<Listener> asked;
+        synchronized (listeners) {
+            asked = List.copyOf(listeners);
+        }
+        return asked.stream()
+                .flatMap(listener -> listener.whyExpired().stream())
+                .findFirst()
+                .orElse("no renewal succeeded before the deadline");
     }
 
     /** The core listens. False if it is lost already; the listener is not called then. */
@@ -166,7 +201,15 @@ public class Liveness {
         /** See {@link Liveness#unknown}. */
         default void unknown(Throwable cause) {}
 
-        /** See {@link Liveness#lost}. */
+        /** See {@link Liveness#lost}. Changes states and hands over callbacks; logs nothing and sends nothing. */
         void lost(LossReason reason);
+
+        /** All listeners have been told: logs and requests. */
+        default void afterLoss(LossReason reason) {}
+
+        /** What is known of why the deadline passed. */
+        default Optional<String> whyExpired() {
+            return Optional.empty();
+        }
     }
 }

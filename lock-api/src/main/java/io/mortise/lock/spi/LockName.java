@@ -7,6 +7,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.IntPredicate;
 
 /**
@@ -26,12 +27,13 @@ public record LockName(String value) {
      * @throws IllegalArgumentException if it is empty, too long or not valid Unicode
      */
     public LockName {
+        Objects.requireNonNull(value, "name");
         if (value.isEmpty()) {
             throw new IllegalArgumentException("lock name is empty, must have 1 to " + MAX_BYTES + " bytes of UTF-8");
         }
         int bytes = staysAsItIs(value, b -> true) ? value.length() : utf8(value).remaining();
         if (bytes > MAX_BYTES) {
-            throw new IllegalArgumentException("lock name \"" + value.substring(0, Math.min(32, value.length()))
+            throw new IllegalArgumentException("lock name \"" + shown(value.substring(0, Math.min(32, value.length())))
                     + "…\" has " + bytes + " bytes of UTF-8, must have at most " + MAX_BYTES);
         }
     }
@@ -126,8 +128,60 @@ public record LockName(String value) {
         }
     }
 
+    /**
+     * The name for messages and logs, to stand between quotes: see {@link #shown}.
+     */
     @Override
     public String toString() {
-        return value;
+        return shown(value);
+    }
+
+    /**
+     * A name for messages and logs. What could end its quotes or the line, steer a terminal or turn text around is written as
+     * in Java, such as {@code \\n} and {@code \\"}: no name can forge what stands beside it (S19).
+     */
+    public static String shown(String name) {
+        if (name.codePoints().allMatch(LockName::isShownAsItIs)) {
+            return name;
+        }
+        StringBuilder out = new StringBuilder(name.length() + 8);
+        name.codePoints().forEach(c -> appendShown(out, c));
+        return out.toString();
+    }
+
+    private static void appendShown(StringBuilder out, int c) {
+        switch (c) {
+            case '"', '\\' -> out.append('\\').append((char) c);
+            case '\n' -> out.append("\\n");
+            case '\r' -> out.append("\\r");
+            case '\t' -> out.append("\\t");
+            default -> {
+                if (isShownAsItIs(c)) {
+                    out.appendCodePoint(c);
+                } else {
+                    for (char unit : Character.toChars(c)) {
+                        out.append(String.format(Locale.ROOT, "\\u%04x", (int) unit));
+                    }
+                }
+            }
+        }
+    }
+
+    /** No quote, no control character, no format character such as those that turn text around, no line end, no white space but " ". */
+    private static boolean isShownAsItIs(int c) {
+        if (c == '"' || c == '\\') {
+            return false;
+        }
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.PRIVATE_USE,
+                    Character.SURROGATE,
+                    Character.UNASSIGNED -> false;
+            case Character.SPACE_SEPARATOR -> c == ' ';
+            default -> true;
+        };
     }
 }

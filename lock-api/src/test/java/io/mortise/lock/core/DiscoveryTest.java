@@ -67,8 +67,18 @@ public class DiscoveryTest {
         assertThatThrownBy(() -> connect("zookeeper://h"))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("io.mortise:lock-zookeeper")
-                .hasMessageContaining(One.class.getName());
+                .hasMessageContaining("found [both, one]");
         assertThatThrownBy(() -> connect("nobody://h")).hasMessageContaining("nobody");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"rdis, redis", "rediss-clster, rediss-cluster", "zookeper, zookeeper", "etc, etcd", "memry, memory"})
+    void S14_aTypoInTheSchemeGetsAShortAnswer(String typo, String meant) {
+        assertThatThrownBy(() -> connect(typo + "://h"))
+                .hasMessageContaining("did you mean " + meant + "?")
+                .message()
+                .hasSizeLessThan(150);
+        assertThatThrownBy(() -> connect("mongodb://h")).hasMessageNotContaining("did you mean");
     }
 
     @ParameterizedTest

@@ -212,4 +212,52 @@ class LeaseKeeperTest {
         assertThat(clock.timers()).isZero();
         assertThat(keeper.hold(new Grant())).isFalse();
     }
+
+    /** What a lease is told by one of many that expire at once. */
+    private void expireMany(int count, List<String> order) {
+        for (int i = 0; i < count; i++) {
+            Grant grant = new Grant();
+            assertThat(keeper.hold(grant)).isTrue();
+            grant.attach(new Liveness.Listener() {
+                @Override
+                public void lost(LossReason reason) {
+                    order.add("told");
+                }
+
+                @Override
+                public void afterLoss(LossReason reason) {
+                    order.add("after");
+                }
+            });
+        }
+    }
+
+    @Test
+    void S07_allLeasesThatExpireAtOnceAreToldBeforeAnythingIsLoggedOrSent() {
+        answer(grant -> {});
+        List<String> order = new ArrayList<>();
+        expireMany(10_000, order);
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(order).hasSize(20_000);
+        assertThat(order.subList(0, 10_000)).containsOnly("told");
+        assertThat(order.subList(10_000, 20_000)).containsOnly("after");
+    }
+
+    @Test
+    void S07_aPausedProcessIsToldFromASilentStore() {
+        answer(grant -> {});
+        Grant silent = new Grant();
+        keeper.hold(silent);
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(silent.reason().orElseThrow().detail()).startsWith("no renewal succeeded");
+        Grant paused = new Grant();
+        keeper.hold(paused);
+        clock.jump(PERIOD.multipliedBy(3));
+        assertThat(paused.reason().orElseThrow().detail()).startsWith("this process did not run for at least 20.0 s");
+        Grant released = new Grant();
+        keeper.hold(released);
+        clock.leap(PERIOD.multipliedBy(4)); // asked before any timer had a chance to run
+        assertThat(released.checkDeadline()).isFalse();
+        assertThat(released.reason().orElseThrow().detail()).startsWith("this process did not run for at least 39.0 s");
+    }
 }

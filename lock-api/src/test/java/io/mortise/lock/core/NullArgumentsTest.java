@@ -8,6 +8,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.ManualClock;
@@ -34,6 +35,9 @@ class NullArgumentsTest {
                 ClientOptions.defaults().callbackExecutor(Runnable::run),
                 clock);
         DistributedLock lock = client.named("x");
+        refused("name", () -> client.named(null));
+        refused("name", () -> client.named(null, LockOptions.defaults()));
+        refused("options", () -> client.named("x", null));
         refused("body", () -> lock.run(null));
         refused("body", () -> lock.call(null));
         refused("body", () -> lock.callAsync(null));
@@ -54,7 +58,7 @@ class NullArgumentsTest {
                     asked.incrementAndGet();
                     throw new UnsupportedOperationException();
                 });
-        CoreAdmin admin = new CoreAdmin(backend, new Callbacks(Optional.of(Runnable::run)));
+        CoreAdmin admin = new CoreAdmin(backend, new Callbacks(Optional.of(Runnable::run), true));
         refused("seen", () -> admin.forceRelease("x", null));
         refused("name", () -> admin.forceRelease(null, null));
         refused("name", () -> admin.status(null));

@@ -60,4 +60,13 @@ class LockNameTest {
             assertThatIllegalArgumentException().as(bad).isThrownBy(() -> LockName.unescape(bad));
         }
     }
+
+    @Test
+    void S19_aNameInAMessageForgesNothingBesideIt() {
+        assertThat(new LockName("item/l\u00e4mp").toString()).isEqualTo("item/l\u00e4mp");
+        assertThat(new LockName("a\"\nevent=x \\\u001b[31m\u202eb\u2028\u0085\u00a0").toString())
+                .isEqualTo("a\\\"\\nevent=x \\\\\\u001b[31m\\u202eb\\u2028\\u0085\\u00a0");
+        assertThat(new LockName("\ud83d\udd12").toString()).isEqualTo("\ud83d\udd12");
+        assertThat(new LockName("\ud840\udc00\udb40\udc01").toString()).isEqualTo("\ud840\udc00\\udb40\\udc01");
+    }
 }

@@ -46,8 +46,8 @@ class LockCtlTest {
             run x true             | the command must stand behind --
             run x y -- true        | the command must stand behind --
             run -n -w 5s x -- true | mutually exclusive
-            run -w soon x -- true  | a duration such as 500ms
-            run -w 1x x -- true    | a duration such as 500ms
+            run -w soon x -- true  | a duration with its unit, such as 5s
+            run -w 1x x -- true    | a duration with its unit, such as 5s
             run -E 256 x -- true   | is 256, must be a whole number from 0 to 255
             run --on-loss=x y -- z | expected one of
             hold                   | Missing required parameter

@@ -53,7 +53,8 @@ final class EtcdAdmin implements LockAdmin {
                 .withSortField(GetOption.SortTarget.CREATE)
                 .withSortOrder(GetOption.SortOrder.ASCEND)
                 .build();
-        return calls.get("status of lock \"" + name + "\"", range, inOrder).thenApply(GetResponse::getKvs);
+        return calls.get("status of lock \"" + LockName.shown(name) + "\"", range, inOrder)
+                .thenApply(GetResponse::getKvs);
     }
 
     private static LockHolder contender(KeyValue key) {
@@ -154,7 +155,7 @@ final class EtcdAdmin implements LockAdmin {
             }
             ByteSequence key = holder.get().getKey();
             return calls.txn(
-                            "forced release of lock \"" + name + "\"",
+                            "forced release of lock \"" + LockName.shown(name) + "\"",
                             new Cmp[] {Requests.isFrom(key, holder.get().getCreateRevision())},
                             new Op[] {Requests.delete(key)})
                     .thenApply(answer -> answer.isSucceeded());

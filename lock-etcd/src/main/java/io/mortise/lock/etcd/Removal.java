@@ -5,6 +5,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
+import io.mortise.lock.spi.LockName;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,7 +32,7 @@ final class Removal {
      * again.
      */
     CompletionStage<Boolean> release(Place at) {
-        String what = "release of lock \"" + lock + "\"";
+        String what = "release of lock \"" + LockName.shown(lock) + "\"";
         if (at.since() == 0) {
             Cmp[] ours = {Requests.hasValue(at.key(), record)};
             return backend.calls()
@@ -58,7 +59,10 @@ final class Removal {
                 ? new Op[] {undo, Requests.getWithoutValue(session)}
                 : new Op[] {undo, at.on().putKey(), Requests.getWithoutValue(session)};
         return backend.calls()
-                .txn("withdrawal from lock \"" + lock + "\"", new Cmp[] {Requests.isThere(session)}, then)
+                .txn(
+                        "withdrawal from lock \"" + LockName.shown(lock) + "\"",
+                        new Cmp[] {Requests.isThere(session)},
+                        then)
                 .thenCompose(answer -> {
                     if (!answer.isSucceeded()) {
                         at.on().end("its key was deleted");

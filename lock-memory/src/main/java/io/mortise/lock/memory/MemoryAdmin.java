@@ -5,6 +5,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +15,7 @@ import java.util.concurrent.CompletionStage;
 record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockAdmin {
     @Override
     public CompletionStage<LockStatus> status(String name) {
-        return connection.send("status of lock \"" + name + "\"", () -> store.status(name));
+        return connection.send("status of lock \"" + LockName.shown(name) + "\"", () -> store.status(name));
     }
 
     @Override
@@ -32,7 +33,8 @@ record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockA
     @Override
     public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
         LossReason reason = new LossReason(LossReason.Kind.REMOVED, "an operator released it");
-        return connection.send("forced release of lock \"" + name + "\"", () -> store.take(name, seen, reason));
+        return connection.send(
+                "forced release of lock \"" + LockName.shown(name) + "\"", () -> store.take(name, seen, reason));
     }
 
     @Override

@@ -15,8 +15,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,12 +50,22 @@ public final class MemoryStore {
         }
     }
 
+    /** Which holder is meant. */
+    interface Meant {
+        boolean holds(Place holder);
+    }
+
+    /** Runs under the monitor; what it is to send goes into the list. */
+    private interface Step<T> {
+        T take(List<Runnable> pushes);
+    }
+
     /** A step under the monitor, then the messages that it sends: none of them waits for the store, nor it for them. */
-    private <T> T step(Function<List<Runnable>, T> change) {
+    private <T> T step(Step<T> change) {
         List<Runnable> pushes = new ArrayList<>();
         T answer;
         synchronized (monitor) {
-            answer = change.apply(pushes);
+            answer = change.take(pushes);
         }
         if (!pushes.isEmpty()) {
             Outbox.run(pushes);
@@ -213,7 +221,7 @@ public final class MemoryStore {
     }
 
     /** Takes all locks from the holders that are meant. Returns how many. */
-    int takeAll(Predicate<Place> meant, LossReason reason) {
+    int takeAll(Meant meant, LossReason reason) {
         return step(pushes -> {
             int taken = 0;
             for (String name : List.copyOf(lines.keySet())) {
@@ -223,13 +231,13 @@ public final class MemoryStore {
         });
     }
 
-    private boolean take(String name, Predicate<Place> meant, @Nullable LossReason reason) {
+    private boolean take(String name, Meant meant, @Nullable LossReason reason) {
         return step(pushes -> take(name, meant, reason, pushes));
     }
 
-    private boolean take(String name, Predicate<Place> meant, @Nullable LossReason reason, List<Runnable> pushes) {
+    private boolean take(String name, Meant meant, @Nullable LossReason reason, List<Runnable> pushes) {
         Line line = current(name, pushes);
-        if (line == null || !meant.test(line.holder)) {
+        if (line == null || !meant.holds(line.holder)) {
             return false;
         }
         Place holder = line.holder;

@@ -11,6 +11,7 @@ import io.mortise.lock.redis.node.RedisAccess;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.StoredGrant;
 import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.spi.LockName;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +34,7 @@ final class RedisAdmin implements LockAdmin {
         RedisKeys.OfLock keys = backend.keysOf(name);
         return backend.link()
                 .nodeOf(keys)
-                .ask("status of lock \"" + name + "\"", RedisScript.STATUS.script(), keys.all())
+                .ask("status of lock \"" + LockName.shown(name) + "\"", RedisScript.STATUS.script(), keys.all())
                 .thenApply(status -> new LockStatus(
                         name, StoredGrant.holder(status).stream().toList(), StoredGrant.waiters(status)));
     }
@@ -53,7 +54,7 @@ final class RedisAdmin implements LockAdmin {
         return backend.link()
                 .nodeOf(keys)
                 .ask(
-                        "forced release of lock \"" + name + "\"",
+                        "forced release of lock \"" + LockName.shown(name) + "\"",
                         RedisScript.FORCE_RELEASE.script(),
                         keys.all(),
                         seen.raw())

@@ -133,7 +133,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         }
         RedisKeys.OfLock lock = keysOf(name.get());
         context.settle(
-                "the turn of an attempt for lock \"" + new LockName(name.get()).escaped()
+                "the turn of an attempt for lock \"" + LockName.shown(name.get())
                         + "\" that nobody here makes any more",
                 () -> link.nodeOf(lock)
                         .ask(

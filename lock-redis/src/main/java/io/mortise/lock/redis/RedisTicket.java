@@ -228,8 +228,7 @@ final class RedisTicket implements Ticket, Mailbox.Owner {
     private void withdrawUnasked() {
         removal.end(
                 found -> backend.mailbox().remove(request.attemptId()),
-                failure ->
-                        log.debug("event=place-left lock=\"{}\"", request.name().escaped(), failure));
+                failure -> log.debug("event=place-left lock=\"{}\"", request.name(), failure));
     }
 
     @Override

@@ -50,7 +50,7 @@ final class Leftovers {
         Debt debt = new Debt(part, request.attemptId());
         LockClock.Timer expiry = context.clock().schedule(within, debt::ended);
         context.settle(
-                "what lock \"" + request.name().escaped() + "\" may have at "
+                "what lock \"" + request.name() + "\" may have at "
                         + part.master().endpoint(),
                 () -> takeAway(part).whenComplete((settled, failure) -> {
                     if (failure == null) {

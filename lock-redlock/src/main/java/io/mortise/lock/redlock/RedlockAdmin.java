@@ -76,7 +76,7 @@ final class RedlockAdmin implements LockAdmin {
 
     private CompletionStage<List<Said>> ask(String name) {
         String[] keys = backend.keys().of(new LockName(name)).all();
-        String what = "status of lock \"" + name + "\"";
+        String what = "status of lock \"" + LockName.shown(name) + "\"";
         return askAll(
                 what,
                 master -> eval(master, what, STATUS, keys)
@@ -166,7 +166,7 @@ final class RedlockAdmin implements LockAdmin {
         String[] keys = backend.keys().of(new LockName(name)).all();
         String grant = grantOf(seen.raw());
         String ours = OwnerRecord.attemptId(seen.raw()).isPresent() ? "1" : "0";
-        String what = "forced release of lock \"" + name + "\"";
+        String what = "forced release of lock \"" + LockName.shown(name) + "\"";
         return askAll(
                         what,
                         master -> eval(master, what, RedlockScript.FORCE_RELEASE.script(), keys, grant, ours)

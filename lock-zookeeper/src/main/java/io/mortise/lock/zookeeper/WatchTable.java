@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.WatchedEvent;
@@ -42,24 +43,42 @@ final class WatchTable {
 
     private static final Logger log = LoggerFactory.getLogger(WatchTable.class);
 
-    @GuardedBy("this")
+    /** No monitor: requests are sent under it, and ZooKeeper's client takes a lock of its own for each. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    @GuardedBy("lock")
     private final Map<String, Set<Listener>> listeners = new HashMap<>();
 
-    synchronized void add(String path, Listener listener) {
-        listeners.computeIfAbsent(path, p -> new LinkedHashSet<>(2)).add(listener);
+    void add(String path, Listener listener) {
+        lock.lock();
+        try {
+            listeners.computeIfAbsent(path, p -> new LinkedHashSet<>(2)).add(listener);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
      * Listens, and sends the request that arms the watch, in one step: the removal of that watch for another listener is sent
      * before both or not at all.
      */
-    synchronized <T> T add(String path, Listener listener, Supplier<T> arm) {
-        add(path, listener);
-        return arm.get();
+    <T> T add(String path, Listener listener, Supplier<T> arm) {
+        lock.lock();
+        try {
+            add(path, listener);
+            return arm.get();
+        } finally {
+            lock.unlock();
+        }
     }
 
-    synchronized void remove(String path, Listener listener) {
-        remove(path, listener, () -> {});
+    void remove(String path, Listener listener) {
+        lock.lock();
+        try {
+            remove(path, listener, () -> {});
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -67,17 +86,27 @@ final class WatchTable {
      *
      * @param unwatch sends the request that removes the watch; runs if nobody else listens to the node
      */
-    synchronized void remove(String path, Listener listener, Runnable unwatch) {
-        Set<Listener> onPath = listeners.get(path);
-        if (onPath != null && onPath.remove(listener) && onPath.isEmpty()) {
-            listeners.remove(path);
-            unwatch.run();
+    void remove(String path, Listener listener, Runnable unwatch) {
+        lock.lock();
+        try {
+            Set<Listener> onPath = listeners.get(path);
+            if (onPath != null && onPath.remove(listener) && onPath.isEmpty()) {
+                listeners.remove(path);
+                unwatch.run();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
     /** How many nodes are listened to. */
-    synchronized int size() {
-        return listeners.size();
+    int size() {
+        lock.lock();
+        try {
+            return listeners.size();
+        } finally {
+            lock.unlock();
+        }
     }
 
     void dispatch(WatchedEvent event) {
@@ -113,14 +142,24 @@ final class WatchTable {
         }
     }
 
-    private synchronized List<Listener> on(String path, boolean forGood) {
-        Set<Listener> onPath = forGood ? listeners.remove(path) : listeners.get(path);
-        return onPath == null ? List.of() : List.copyOf(onPath);
+    private List<Listener> on(String path, boolean forGood) {
+        lock.lock();
+        try {
+            Set<Listener> onPath = forGood ? listeners.remove(path) : listeners.get(path);
+            return onPath == null ? List.of() : List.copyOf(onPath);
+        } finally {
+            lock.unlock();
+        }
     }
 
-    private synchronized Set<Listener> all() {
-        Set<Listener> all = new LinkedHashSet<>();
-        new ArrayList<>(listeners.values()).forEach(all::addAll);
-        return all;
+    private Set<Listener> all() {
+        lock.lock();
+        try {
+            Set<Listener> all = new LinkedHashSet<>();
+            new ArrayList<>(listeners.values()).forEach(all::addAll);
+            return all;
+        } finally {
+            lock.unlock();
+        }
     }
 }

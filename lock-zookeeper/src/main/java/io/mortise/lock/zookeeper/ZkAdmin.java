@@ -38,7 +38,7 @@ final class ZkAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<LockStatus> status(String name) {
-        return ask("status of lock \"" + name + "\"", calls -> status(calls, name));
+        return ask("status of lock \"" + LockName.shown(name) + "\"", calls -> status(calls, name));
     }
 
     private CompletionStage<LockStatus> status(ZkCalls calls, String name) {
@@ -136,7 +136,7 @@ final class ZkAdmin implements LockAdmin {
     @Override
     public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
         return ask(
-                "forced release of lock \"" + name + "\"",
+                "forced release of lock \"" + LockName.shown(name) + "\"",
                 calls -> line(calls, name)
                         .thenCompose(line -> line.isEmpty() || !same(line.get(0).holder(), seen)
                                 ? CompletableFuture.completedFuture(false)

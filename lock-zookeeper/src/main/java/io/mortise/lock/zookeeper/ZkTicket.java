@@ -111,10 +111,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener, LateArming.Held {
             if (connectionLost && !on.nodesAreGone()) {
                 clearAway(); // not a loop: the handle answers when it has found a server again, or tried and failed
             } else {
-                log.warn(
-                        "event=node-left lock=\"{}\" cause=\"{}\"",
-                        request.name().escaped(),
-                        failure.toString());
+                log.warn("event=node-left lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
             }
         });
     }
@@ -289,10 +286,7 @@ final class ZkTicket implements Ticket, WatchTable.Listener, LateArming.Held {
     /** After a lost connection the next one is the sign to try again, and what is forbidden stays so. */
     private void ownNotWatched(ZkSession on, Throwable failure) {
         if (!ZkFailure.is(failure, Code.CONNECTIONLOSS) && !ZkFailure.is(failure, Code.NOAUTH) && !on.isOver()) {
-            log.info(
-                    "event=own-watch-failed lock=\"{}\" cause=\"{}\"",
-                    request.name().escaped(),
-                    failure.toString());
+            log.info("event=own-watch-failed lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
             backend.late().add(this);
         }
     }

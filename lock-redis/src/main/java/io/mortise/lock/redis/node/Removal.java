@@ -132,7 +132,7 @@ public final class Removal {
     private void sweep() {
         if (sweeping.compareAndSet(false, true)) {
             context.settle(
-                    "a request for lock \"" + request.name().escaped() + "\" without an answer, which may yet execute",
+                    "a request for lock \"" + request.name() + "\" without an answer, which may yet execute",
                     () -> {
                         CompletableFuture<Boolean> swept = new CompletableFuture<>();
                         release(

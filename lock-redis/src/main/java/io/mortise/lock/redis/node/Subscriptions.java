@@ -7,12 +7,14 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** What one connection listens to, and what it hears. On its I/O thread. */
 final class Subscriptions extends RedisPubSubAdapter<String, String> {
     private final RedisNode node;
     private final NodeListener listener;
+    private final ReentrantLock sending = new ReentrantLock(); // no monitor: Lettuce takes locks of its own
     private final Set<String> shardChannels = ConcurrentHashMap.newKeySet();
 
     Subscriptions(RedisNode node, NodeListener listener) {
@@ -23,11 +25,14 @@ final class Subscriptions extends RedisPubSubAdapter<String, String> {
     /** What is sent on the connection after this is executed after it. */
     void listen(StatefulRedisPubSubConnection<String, String> connection, String shardChannel) {
         CompletionStage<Void> listening;
-        synchronized (this) { // nobody sends behind one that has not sent yet
+        sending.lock(); // nobody sends behind one that has not sent yet
+        try {
             if (!shardChannels.add(shardChannel)) {
                 return;
             }
             listening = connection.async().ssubscribe(shardChannel);
+        } finally {
+            sending.unlock();
         }
         listening.whenComplete((ok, failure) -> {
             if (failure != null) {
