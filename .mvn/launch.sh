@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For the launchers at the root, which set $name (for messages), $what (is built), $root, $module and $jar before they read this,
-# and $made_of: the modules whose sources are in the jar. Finds $java, and builds the jar if it is missing or older than those.
+# and $made_of: the modules whose sources are in the jar. Finds $java, and builds the jar if it is missing, one launcher at a time.
+# A jar that is there is used, also an old one: whoever changes sources builds, and only a terminal is told.
 
 fail() {
     echo "$name: $1" >&2
@@ -24,8 +25,55 @@ if [ ! -e "$archive" ]; then
     [ "${version:-0}" -ge 17 ] || fail "$java is Java ${version:-unknown}: install version 17 or newer, or set JAVA_HOME to one"
 fi
 
-stale() {
-    [ -f "$jar" ] || return 0
+# The process that builds, by a folder that only one can make. Its number is in it, so that the lock of a dead one is taken away.
+building=$root/.mvn/building
+
+is_built() {
+    [ -f "$jar" ] && [ ! -d "$building" ]
+}
+
+# The jar is there, or this process is the one that makes it. Waits for another one that does.
+build_alone() {
+    said=
+    until mkdir "$building" 2>/dev/null; do
+        if is_built; then return; fi
+        [ -d "$building" ] || [ -w "$root/.mvn" ] || fail "$jar is missing, and $root cannot be written: build it as its owner"
+        owner=$(cat "$building/pid" 2>/dev/null) || owner=
+        if [ -n "$owner" ] && ! ps -p "$owner" >/dev/null 2>&1; then
+            # By a rename: of two who see this only one takes it away, and with it what may be half of a jar.
+            if mv "$building" "$building.$$" 2>/dev/null; then rm -rf "$jar" "$building.$$"; fi
+            continue
+        fi
+        [ -n "$said" ] || echo "waiting for process ${owner:-?}, which builds..." >&2
+        said=yes
+        sleep 1
+    done
+    trap 'rm -rf "$building"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    echo $$ >"$building/pid"
+    [ -f "$jar" ] || build
+    rm -rf "$building"
+    trap - EXIT INT TERM HUP
+}
+
+build() {
+    command -v mvn >/dev/null || fail "no Maven found, which the build needs: install version 3.8.7 or newer \
+(Debian, Ubuntu: apt install maven; macOS: brew install maven)"
+    echo "building $what (first use)..." >&2
+    # What the build says matters only when it fails.
+    log=$(cd "$root" && mvn -q -B -Dmaven.test.skip=true -Dmaven.javadoc.skip=true -Dmaven.source.skip=true \
+        -Dspotless.check.skip=true -Djacoco.skip=true -pl "$module" -am package 2>&1) || {
+        echo "$log" >&2
+        case $log in
+            *"Could not create local repository"*)
+                fail "Maven needs a home directory that can be written: build once as a user who has one, or set MAVEN_OPTS=-Dmaven.repo.local=FOLDER" 70 ;;
+        esac
+        fail "the build failed; its messages are above" 70
+    }
+}
+
+is_older_than_its_sources() {
     set -- "$root/pom.xml"
     for part in $made_of; do
         set -- "$@" "$root/$part/pom.xml" "$root/$part/src/main"
@@ -33,17 +81,8 @@ stale() {
     find "$@" -newer "$jar" 2>/dev/null | grep -q .
 }
 
-if stale; then
-    command -v mvn >/dev/null || fail "no Maven found, which the build needs: install version 3.8.7 or newer \
-(Debian, Ubuntu: apt install maven; macOS: brew install maven)"
-    if [ -f "$jar" ]; then why="sources have changed"; else why="first use"; fi
-    echo "building $what ($why)..." >&2
-    # What the build says matters only when it fails.
-    log=$(cd "$root" && mvn -q -B -Dmaven.test.skip=true -Dmaven.javadoc.skip=true -Dmaven.source.skip=true \
-        -Dspotless.check.skip=true -Djacoco.skip=true -pl "$module" -am package 2>&1) || {
-        echo "$log" >&2
-        fail "the build failed; its messages are above" 70
-    }
-    # Maven leaves a jar alone that would come out the same, such as after a change of a comment.
-    touch "$jar"
+if ! is_built; then
+    build_alone
+elif [ -t 2 ] && is_older_than_its_sources; then
+    echo "$name: the sources are newer than $jar; to build it: mvn -q -DskipTests -pl $module -am package" >&2
 fi

@@ -3,10 +3,13 @@ package io.mortise.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.testkit.servers.Await;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,17 +89,34 @@ class LauncherTest {
     }
 
     private Ended run(Path launcher, String... args) throws IOException, InterruptedException {
+        return start(launcher, args).ended();
+    }
+
+    private record Started(Process process, Path out, Path err) {
+        boolean said(String text) {
+            try {
+                return Files.readString(err).contains(text);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        Ended ended() throws IOException, InterruptedException {
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            return new Ended(process.exitValue(), Files.readString(out), Files.readString(err));
+        }
+    }
+
+    private Started start(Path launcher, String... args) throws IOException {
         List<String> command = new ArrayList<>(List.of("sh", launcher.toString()));
         command.addAll(List.of(args));
         ProcessBuilder builder = new ProcessBuilder(command).directory(dir.toFile());
         builder.environment().put("PATH", bin + ":/usr/bin:/bin");
         builder.environment().remove("JAVA_HOME");
-        Path out = dir.resolve("out");
-        Path err = dir.resolve("err");
-        Process process =
-                builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        return new Ended(process.exitValue(), Files.readString(out), Files.readString(err));
+        Path out = Files.createTempFile(dir, "out", "");
+        Path err = Files.createTempFile(dir, "err", "");
+        return new Started(
+                builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start(), out, err);
     }
 
     private void write(String path, Instant modified) throws IOException {
@@ -170,24 +190,57 @@ class LauncherTest {
 
     @ParameterizedTest
     @EnumSource
-    void buildsAgainOnlyWhenWhatItIsMadeOfHasChanged(Launcher launcher) throws Exception {
+    void usesAJarThatIsThereThoughSourcesAreNewer(Launcher launcher) throws Exception {
         run(launcher);
-        Launcher other = launcher == Launcher.LOCKCTL ? Launcher.BENCHMARK : Launcher.LOCKCTL;
-        write(other.module + "/src/main/Other.java", Instant.now().plusSeconds(60));
-        assertThat(run(launcher).err()).isEmpty();
+        Files.delete(root.resolve("called"));
         write(launcher.module + "/src/main/Own.java", Instant.now().plusSeconds(60));
-        assertThat(run(launcher).err()).isEqualTo("building " + launcher.what + " (sources have changed)...\n");
+
+        assertThat(run(launcher, "demo"))
+                .isEqualTo(new Ended(42, run(launcher, "demo").out(), ""));
+        assertThat(root.resolve("called")).doesNotExist();
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void aBuildThatLeavesTheJarAsItWasIsNotRepeated(Launcher launcher) throws Exception {
-        run(launcher);
-        write(launcher.jar, Instant.now().minusSeconds(60));
-        write(launcher.module + "/src/main/Own.java", Instant.now().minusSeconds(30));
-        tool("mvn", "true");
-        assertThat(run(launcher).err()).isEqualTo("building " + launcher.what + " (sources have changed)...\n");
-        assertThat(run(launcher).err()).isEmpty();
+    @Test
+    void ofSeveralAtOnceOneBuildsAndTheOthersWaitForIt() throws Exception {
+        tool("mvn", "echo built >> builds; until [ -e go ]; do sleep 0.05; done; touch lock-cli/target/lockctl.jar");
+        List<Started> all = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            all.add(start(root.resolve(Launcher.LOCKCTL.script), "n" + i));
+        }
+        Await.until(
+                "one builds, three wait for it",
+                Duration.ofSeconds(30),
+                () -> all.stream().filter(each -> each.said("building lockctl")).count() == 1
+                        && all.stream()
+                                        .filter(each -> each.said("waiting for process"))
+                                        .count()
+                                == 3);
+        Files.createFile(root.resolve("go"));
+
+        for (Started each : all) {
+            assertThat(each.ended().code()).isEqualTo(42);
+        }
+        assertThat(Files.readAllLines(root.resolve("builds"))).containsExactly("built");
+        assertThat(root.resolve(".mvn/building")).doesNotExist();
+    }
+
+    @Test
+    void whatADeadBuilderLeftIsBuiltAnew() throws Exception {
+        Process dead = new ProcessBuilder("true").start();
+        dead.waitFor();
+        Files.createDirectory(root.resolve(".mvn/building"));
+        Files.writeString(root.resolve(".mvn/building/pid"), Long.toString(dead.pid()));
+        Files.writeString(root.resolve("lock-cli/target/lockctl.jar"), "half of a jar");
+
+        assertThat(run(Launcher.LOCKCTL, "who").err()).isEqualTo("building lockctl (first use)...\n");
+        assertThat(Files.readString(root.resolve("lock-cli/target/lockctl.jar")))
+                .isEmpty();
+    }
+
+    @Test
+    void aUserWithoutAHomeIsToldWhatToDo() throws Exception {
+        tool("mvn", "echo '[ERROR] Could not create local repository at /nonexistent/.m2/repository'; exit 1");
+        assertThat(run(Launcher.LOCKCTL).err()).contains("Maven needs a home directory that can be written");
     }
 
     @ParameterizedTest

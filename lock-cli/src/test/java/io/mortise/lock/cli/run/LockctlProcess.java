@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** lockctl as a person or cron runs it: a process of its own, whose output goes to files. */
-final class LockctlProcess implements AutoCloseable {
+public final class LockctlProcess implements AutoCloseable {
     static final Duration SOON = Duration.ofSeconds(30);
 
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
@@ -35,8 +35,8 @@ final class LockctlProcess implements AutoCloseable {
         this.err = err;
     }
 
-    /** That command, with no signal ignored. */
-    static List<String> withDefaultSignals(List<String> command) {
+    /** That command with no signal ignored, whatever this process ignores: {@code nohup} and scripts ignore some in the background. */
+    public static List<String> withDefaultSignals(List<String> command) {
         List<String> all = new ArrayList<>(DEFAULT_SIGNALS);
         all.addAll(command);
         return all;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
+import io.mortise.lock.cli.run.LockctlProcess;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -48,7 +50,8 @@ class ScreenTest {
             String command = "stty rows 12 cols 70; exec '" + java + "' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
                     + " -Dlockctl.terminal.out=true -cp '" + System.getProperty("java.class.path")
                     + "' io.mortise.lock.cli.LockCtl watch --interval 100ms --url " + server.url();
-            Process script = new ProcessBuilder("/usr/bin/script", "-qefc", command, "/dev/null")
+            Process script = new ProcessBuilder(LockctlProcess.withDefaultSignals(
+                            List.of("/usr/bin/script", "-qefc", command, "/dev/null")))
                     .redirectOutput(out.toFile())
                     .redirectErrorStream(true)
                     .start();
