@@ -101,12 +101,31 @@ final class SentinelConnection implements RedisConnectionStateListener {
         }
     }
 
-    private synchronized CompletableFuture<Opened> open() {
-        CompletableFuture<Opened> known = opened;
-        if (known != null && !known.isCompletedExceptionally()) {
-            return known;
+    private CompletableFuture<Opened> open() {
+        CompletableFuture<Opened> made = new CompletableFuture<>();
+        synchronized (this) {
+            CompletableFuture<Opened> known = opened;
+            if (known != null && !known.isCompletedExceptionally()) {
+                return known;
+            }
+            opened = made;
         }
-        CompletableFuture<Opened> made = client.connectPubSubAsync(StringCodec.UTF8, uri)
+        try {
+            connect().whenComplete((to, failure) -> {
+                if (failure == null) {
+                    made.complete(to);
+                } else {
+                    made.completeExceptionally(failure);
+                }
+            });
+        } catch (RuntimeException e) {
+            made.completeExceptionally(e);
+        }
+        return made;
+    }
+
+    private CompletableFuture<Opened> connect() {
+        return client.connectPubSubAsync(StringCodec.UTF8, uri)
                 .toCompletableFuture()
                 .thenCompose(connection -> {
                     connection.addListener(this);
@@ -124,8 +143,6 @@ final class SentinelConnection implements RedisConnectionStateListener {
                                         ServerInfo.field(info, "run_id").orElse(endpoint()));
                             });
                 });
-        opened = made;
-        return made;
     }
 
     @Override

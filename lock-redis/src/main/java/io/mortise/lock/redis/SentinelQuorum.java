@@ -202,18 +202,19 @@ final class SentinelQuorum {
 
         private void answered(SentinelConnection sentinel, SentinelAnswer answer) {
             List<SentinelConnection> more;
+            boolean alias;
             boolean confirmed;
             Optional<String> another;
             synchronized (SentinelQuorum.this) {
                 outstanding.remove(sentinel);
-                boolean alias = !ballot.add(answer);
+                alias = !ballot.add(answer);
                 told.addAll(answer.others());
                 confirmed = ballot.confirmed();
                 another = ballot.anotherMaster();
                 more = recruit();
-                if (alias) {
-                    log.debug("event=sentinel-alias endpoint={}", sentinel.endpoint());
-                }
+            }
+            if (alias) {
+                log.debug("event=sentinel-alias endpoint={}", sentinel.endpoint());
             }
             ask(more);
             if (confirmed) {

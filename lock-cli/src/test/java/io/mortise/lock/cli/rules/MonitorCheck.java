@@ -33,8 +33,9 @@ final class MonitorCheck {
                     + "|java/lang/(invoke|ref)/.*|java/math/.*|java/time/.*|java/nio/(charset/.*|\\w*Buffer)|java/util/\\w+(\\$\\w+)?|java/util/(stream|regex|random)/.*"
                     + "|java/util/concurrent/(atomic/.*|TimeUnit|ThreadLocalRandom|ConcurrentHashMap.*|ConcurrentLinked.*|ConcurrentMap)"
                     + "|java/util/concurrent/locks/LockSupport\\.unpark"
-                    + "|java/util/concurrent/CompletableFuture\\.(<init>|isDone|completedFuture|completedStage|failedFuture|getNow)"
+                    + "|java/util/concurrent/CompletableFuture\\.(<init>|isDone|isCompletedExceptionally|completedFuture|completedStage|failedFuture|getNow)"
                     + "|io/etcd/jetcd/(KeyValue|Response\\$Header|kv/GetResponse|watch/Watch(Event|Response)|common/exception/.*)" // data
+                    + "|java/net/InetSocketAddress\\.get(Address|Port)|io/lettuce/core/RedisURI" // data
                     + "|io/grpc/Status.*");
 
     private static final Set<String> DEFERRED = Set.of("Ljava/lang/Runnable;");
