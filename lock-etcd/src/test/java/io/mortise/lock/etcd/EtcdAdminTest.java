@@ -95,7 +95,8 @@ class EtcdAdminTest extends OneServerTest {
                 .extracting(LockAdmin.Finding::what)
                 .contains(
                         "a single server",
-                        "without users anyone who reaches the servers can take or forge these locks");
+                        "the locks are open to everyone on this machine: no password or certificate is needed to take or"
+                                + " forge them");
     }
 
     @Test
