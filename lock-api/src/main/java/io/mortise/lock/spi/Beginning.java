@@ -2,8 +2,10 @@
 package io.mortise.lock.spi;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +52,7 @@ public final class Beginning {
      * Waits for it until the time is over.
      *
      * @param meaning of what it failed with
+     * @throws LockConfigurationException libraries on the class path do not fit together
      * @throws BackendUnavailableException the time is over, or the thread was interrupted, which it is still
      */
     public <T> T await(Future<T> contact, Function<Throwable, ? extends LockException> meaning) {
@@ -58,7 +61,8 @@ public final class Beginning {
         } catch (TimeoutException e) {
             throw new BackendUnavailableException(inVain.get(), e);
         } catch (ExecutionException e) {
-            throw meaning.apply(e);
+            Optional<LockConfigurationException> unlinked = LinkageFailure.find(e, "connect to " + endpoints);
+            throw unlinked.isPresent() ? unlinked.get() : meaning.apply(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BackendUnavailableException("interrupted while connecting to " + endpoints, e);
@@ -76,6 +80,10 @@ public final class Beginning {
             try {
                 return contact.get();
             } catch (BackendUnavailableException e) {
+                Optional<LockConfigurationException> unlinked = LinkageFailure.find(e, "connect to " + endpoints);
+                if (unlinked.isPresent()) {
+                    throw unlinked.get();
+                }
                 if (isOver() || Thread.currentThread().isInterrupted()) {
                     throw e;
                 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -84,5 +85,20 @@ class BeginningTest {
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> within(LONG).tryFor(this::unavailable)).hasMessage("try 2");
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void S15_aLinkageErrorIsNoOutage() {
+        NoClassDefFoundError missing = new NoClassDefFoundError("org/assertj/core/Missing");
+        assertThatThrownBy(() -> within(LONG).tryFor(() -> {
+                    tries++;
+                    throw new BackendUnavailableException("no answer", missing);
+                }))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("assertj-core");
+        assertThat(tries).isEqualTo(1);
+        assertThatThrownBy(() -> within(LONG).await(CompletableFuture.failedFuture(missing), BeginningTest::refused))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("assertj-core");
     }
 }

@@ -5,6 +5,8 @@ import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Beginning;
+import io.mortise.lock.spi.LinkageFailure;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -63,6 +65,7 @@ public final class FirstContact {
                                 + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
             }
         }
-        return RedisFailure.of(failure, "connect", endpoints);
+        Optional<LockConfigurationException> unlinked = LinkageFailure.find(failure, "connect to " + endpoints);
+        return unlinked.isPresent() ? unlinked.get() : RedisFailure.of(failure, "connect", endpoints);
     }
 }
