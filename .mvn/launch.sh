@@ -25,42 +25,46 @@ if [ ! -e "$archive" ]; then
     [ "${version:-0}" -ge 17 ] || fail "$java is Java ${version:-unknown}: install version 17 or newer, or set JAVA_HOME to one"
 fi
 
-# The process that builds, by a folder that only one can make. Its number is in it, so that the lock of a dead one is taken away.
-building=$root/.mvn/building
+# Held by the launcher that builds, at the root since all of them build the same modules.
+lock=$root/.mvn/building.lock
+# A jar beside this is half of one, or may be: its build has not ended, failed or was killed.
+unfinished=$root/.mvn/building.$module
 
 is_built() {
-    [ -f "$jar" ] && [ ! -d "$building" ]
+    [ -f "$jar" ] && [ ! -e "$unfinished" ]
 }
 
-# The jar is there, or this process is the one that makes it. Waits for another one that does.
+# The jar is there, or this launcher makes it. Waits for another one that builds.
 build_alone() {
-    said=
-    until mkdir "$building" 2>/dev/null; do
-        if is_built; then return; fi
-        [ -d "$building" ] || [ -w "$root/.mvn" ] || fail "$jar is missing, and $root cannot be written: build it as its owner"
-        owner=$(cat "$building/pid" 2>/dev/null) || owner=
-        if [ -n "$owner" ] && ! ps -p "$owner" >/dev/null 2>&1; then
-            # By a rename: of two who see this only one takes it away, and with it what may be half of a jar.
-            if mv "$building" "$building.$$" 2>/dev/null; then rm -rf "$jar" "$building.$$"; fi
-            continue
-        fi
-        [ -n "$said" ] || echo "waiting for process ${owner:-?}, which builds..." >&2
-        said=yes
-        sleep 1
-    done
-    trap 'rm -rf "$building"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM HUP
-    echo $$ >"$building/pid"
-    [ -f "$jar" ] || build
-    rm -rf "$building"
-    trap - EXIT INT TERM HUP
+    (: >>"$lock") 2>/dev/null || fail "$jar is missing, and $root cannot be written: build it as its owner"
+    if command -v flock >/dev/null; then
+        # Its Maven holds it too, so that nobody builds beside one that has outlived its launcher.
+        exec 9>>"$lock"
+        flock -n 9 || { echo "waiting for another launcher, which builds..." >&2 && flock 9; }
+        is_built || build
+        exec 9>&-
+    else
+        # Nobody takes the folder away from a dead one: two who did so at once would take it from each other.
+        said=
+        until mkdir "$lock.d" 2>/dev/null; do
+            [ -n "$said" ] || echo "waiting for another launcher, which builds; if there is none, remove $lock.d" >&2
+            said=yes
+            sleep 1
+        done
+        trap 'rmdir "$lock.d"' EXIT
+        trap 'exit 130' INT
+        trap 'exit 143' TERM HUP
+        is_built || build
+        rmdir "$lock.d"
+        trap - EXIT INT TERM HUP
+    fi
 }
 
 build() {
     command -v mvn >/dev/null || fail "no Maven found, which the build needs: install version 3.8.7 or newer \
 (Debian, Ubuntu: apt install maven; macOS: brew install maven)"
     echo "building $what (first use)..." >&2
+    : >"$unfinished"
     # What the build says matters only when it fails.
     log=$(cd "$root" && mvn -q -B -Dmaven.test.skip=true -Dmaven.javadoc.skip=true -Dmaven.source.skip=true \
         -Dspotless.check.skip=true -Djacoco.skip=true -pl "$module" -am package 2>&1) || {
@@ -71,6 +75,7 @@ build() {
         esac
         fail "the build failed; its messages are above" 70
     }
+    rm -f "$unfinished"
 }
 
 is_older_than_its_sources() {

@@ -44,16 +44,22 @@ class LauncherTest {
     private static final Path SOURCE = Path.of("..");
     private static final Path SHARED = Path.of(".mvn/launch.sh");
 
+    /** For a minute, so that nothing stays behind a test that fails. */
+    private static final String AWAIT_GO =
+            "n=0; until [ -e go ] || [ $n -gt 1200 ]; do n=$((n + 1)); sleep 0.05; done; ";
+
     @TempDir
     Path dir = Path.of("");
 
     private Path root = Path.of("");
     private Path bin = Path.of("");
+    private String path = "";
 
     @BeforeEach
     void layOut() throws IOException {
         root = Files.createDirectory(dir.resolve("a project")).toRealPath();
         bin = Files.createDirectory(dir.resolve("bin"));
+        path = bin + ":/usr/bin:/bin";
         Files.writeString(root.resolve("pom.xml"), "");
         Files.createDirectory(root.resolve(".mvn"));
         Files.copy(SOURCE.resolve(SHARED), root.resolve(SHARED));
@@ -111,7 +117,7 @@ class LauncherTest {
         List<String> command = new ArrayList<>(List.of("sh", launcher.toString()));
         command.addAll(List.of(args));
         ProcessBuilder builder = new ProcessBuilder(command).directory(dir.toFile());
-        builder.environment().put("PATH", bin + ":/usr/bin:/bin");
+        builder.environment().put("PATH", path);
         builder.environment().remove("JAVA_HOME");
         Path out = Files.createTempFile(dir, "out", "");
         Path err = Files.createTempFile(dir, "err", "");
@@ -202,7 +208,7 @@ class LauncherTest {
 
     @Test
     void ofSeveralAtOnceOneBuildsAndTheOthersWaitForIt() throws Exception {
-        tool("mvn", "echo built >> builds; until [ -e go ]; do sleep 0.05; done; touch lock-cli/target/lockctl.jar");
+        tool("mvn", "echo built >> builds; " + AWAIT_GO + "touch lock-cli/target/lockctl.jar");
         List<Started> all = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             all.add(start(root.resolve(Launcher.LOCKCTL.script), "n" + i));
@@ -212,7 +218,7 @@ class LauncherTest {
                 Duration.ofSeconds(30),
                 () -> all.stream().filter(each -> each.said("building lockctl")).count() == 1
                         && all.stream()
-                                        .filter(each -> each.said("waiting for process"))
+                                        .filter(each -> each.said("waiting for another launcher"))
                                         .count()
                                 == 3);
         Files.createFile(root.resolve("go"));
@@ -221,20 +227,68 @@ class LauncherTest {
             assertThat(each.ended().code()).isEqualTo(42);
         }
         assertThat(Files.readAllLines(root.resolve("builds"))).containsExactly("built");
-        assertThat(root.resolve(".mvn/building")).doesNotExist();
+    }
+
+    /** Several at once find what a killed launcher left, and its Maven still at work. */
+    @Test
+    void aMavenThatOutlivesItsLauncherIsWaitedFor_andItsJarIsBuiltAnewByOne() throws Exception {
+        tool(
+                "mvn",
+                "echo begun >> builds; echo half > lock-cli/target/lockctl.jar; "
+                        + AWAIT_GO
+                        + "echo whole > lock-cli/target/lockctl.jar; echo ended >> builds");
+        Started killed = start(root.resolve(Launcher.LOCKCTL.script));
+        Path jar = root.resolve("lock-cli/target/lockctl.jar");
+        Await.until("half of a jar", Duration.ofSeconds(30), () -> Files.exists(jar));
+        killed.process().destroyForcibly().waitFor();
+        List<Started> all = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            all.add(start(root.resolve(Launcher.LOCKCTL.script)));
+        }
+        Await.until(
+                "all wait",
+                Duration.ofSeconds(30),
+                () -> all.stream().allMatch(each -> each.said("waiting for another launcher")));
+        Files.createFile(root.resolve("go"));
+
+        for (Started each : all) {
+            assertThat(each.ended().code()).isEqualTo(42);
+        }
+        assertThat(Files.readAllLines(root.resolve("builds"))).containsExactly("begun", "ended", "begun", "ended");
+        assertThat(Files.readString(jar)).isEqualTo("whole\n");
     }
 
     @Test
-    void whatADeadBuilderLeftIsBuiltAnew() throws Exception {
-        Process dead = new ProcessBuilder("true").start();
-        dead.waitFor();
-        Files.createDirectory(root.resolve(".mvn/building"));
-        Files.writeString(root.resolve(".mvn/building/pid"), Long.toString(dead.pid()));
-        Files.writeString(root.resolve("lock-cli/target/lockctl.jar"), "half of a jar");
+    void halfOfAJarThatAFailedBuildLeftIsNotUsed() throws Exception {
+        tool("mvn", "echo half > lock-cli/target/lockctl.jar; exit 1");
+        assertThat(run(Launcher.LOCKCTL).code()).isEqualTo(70);
+        tool("mvn", "echo whole > lock-cli/target/lockctl.jar");
 
-        assertThat(run(Launcher.LOCKCTL, "who").err()).isEqualTo("building lockctl (first use)...\n");
+        assertThat(run(Launcher.LOCKCTL).code()).isEqualTo(42);
         assertThat(Files.readString(root.resolve("lock-cli/target/lockctl.jar")))
-                .isEmpty();
+                .isEqualTo("whole\n");
+    }
+
+    @Test
+    void whereThereIsNoFlockAFolderIsTheLock() throws Exception {
+        for (String tool : List.of(
+                "awk", "cat", "dirname", "find", "grep", "head", "ls", "mkdir", "mv", "rm", "rmdir", "sed", "sh",
+                "sleep", "touch")) {
+            Path where = Files.isExecutable(Path.of("/bin", tool)) ? Path.of("/bin", tool) : Path.of("/usr/bin", tool);
+            Files.createSymbolicLink(bin.resolve(tool), where);
+        }
+        path = bin.toString();
+        Path folder = Files.createDirectory(root.resolve(".mvn/building.lock.d"));
+        Started waiting = start(root.resolve(Launcher.LOCKCTL.script));
+        Await.until(
+                "it names the folder",
+                Duration.ofSeconds(30),
+                () -> waiting.said("if there is none, remove " + folder));
+        assertThat(root.resolve("called")).doesNotExist();
+        Files.delete(folder);
+
+        assertThat(waiting.ended().code()).isEqualTo(42);
+        assertThat(folder).doesNotExist();
     }
 
     @Test
