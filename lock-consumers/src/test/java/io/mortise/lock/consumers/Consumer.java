@@ -1,29 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.consumers;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * A user's project: no parent, the BOM, and the artifacts of some backends.
+ * A user's project: no parent, and the artifacts of some backends.
  *
- * @param managedBy another BOM that the project imports before ours, as {@code group:artifact:version}
+ * @param boms that the project imports, in this order, as {@code group:artifact:version}
+ * @param own dependencies, named before ours
  */
-record Consumer(String name, Optional<String> managedBy, List<String> backends) {
+record Consumer(String name, List<String> boms, List<String> own, List<String> backends) {
+    private static final String OURS = "io.mortise:lock-bom:" + StagedBuild.VERSION;
+
+    /** As the README says it. */
     static Consumer of(String... backends) {
-        return new Consumer(String.join("-", backends), Optional.empty(), List.of(backends));
+        return new Consumer(String.join("-", backends), List.of(OURS), List.of(), List.of(backends));
     }
 
-    static Consumer managedBy(String bom, String... backends) {
-        return new Consumer("managed-" + String.join("-", backends), Optional.of(bom), List.of(backends));
+    static Consumer withoutBom(String... backends) {
+        return new Consumer("bare-" + String.join("-", backends), List.of(), List.of(), List.of(backends));
     }
 
-    String pom(String version) {
-        String imports = managedBy.map(Consumer::imported).orElse("") + imported("io.mortise:lock-bom:" + version);
-        String dependencies = backends.stream()
-                .map(backend -> "<dependency><groupId>io.mortise</groupId><artifactId>lock-" + backend
-                        + "</artifactId></dependency>")
+    Consumer managedBy(String bom) {
+        List<String> all = new ArrayList<>(List.of(bom));
+        all.addAll(boms);
+        return new Consumer("managed-" + name, List.copyOf(all), own, backends);
+    }
+
+    Consumer behind(String dependency) {
+        return new Consumer(name + "-behind-" + dependency.split(":", -1)[1], boms, List.of(dependency), backends);
+    }
+
+    String pom() {
+        String imports = boms.stream()
+                .map(bom -> dependency(bom, "<type>pom</type><scope>import</scope>"))
+                .collect(Collectors.joining());
+        String version = boms.contains(OURS) ? "" : ":" + StagedBuild.VERSION;
+        String dependencies = Stream.concat(
+                        own.stream(), backends.stream().map(backend -> "io.mortise:lock-" + backend + version))
+                .map(each -> dependency(each, ""))
                 .collect(Collectors.joining());
         return project(name, "jar")
                 + "<dependencyManagement><dependencies>" + imports + "</dependencies></dependencyManagement>"
@@ -44,10 +62,10 @@ record Consumer(String name, Optional<String> managedBy, List<String> backends) 
                 + name + "</artifactId><version>1</version><packaging>" + packaging + "</packaging>";
     }
 
-    private static String imported(String bom) {
-        String[] parts = bom.split(":", -1);
-        return "<dependency><groupId>" + parts[0] + "</groupId><artifactId>" + parts[1] + "</artifactId><version>"
-                + parts[2] + "</version><type>pom</type><scope>import</scope></dependency>";
+    private static String dependency(String coordinates, String more) {
+        String[] parts = coordinates.split(":", -1);
+        return "<dependency><groupId>" + parts[0] + "</groupId><artifactId>" + parts[1] + "</artifactId>"
+                + (parts.length < 3 ? "" : "<version>" + parts[2] + "</version>") + more + "</dependency>";
     }
 
     @Override

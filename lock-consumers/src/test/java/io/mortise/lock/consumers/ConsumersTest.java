@@ -21,6 +21,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class ConsumersTest {
     private static final String SPRING_BOOT = "org.springframework.boot:spring-boot-dependencies:4.1.0";
+    private static final String CURATOR = "org.apache.curator:curator-recipes:5.9.0";
+    private static final String ZOOKEEPER = "org.apache.zookeeper:zookeeper:3.9.5";
+    private static final String NETTY_BOM = "io.netty:netty-bom:4.2.18.Final";
+    private static final Consumer MIXED = Consumer.of("redis").behind(ZOOKEEPER);
     private static final List<String> BACKENDS = List.of("redis", "redlock", "zookeeper", "etcd");
 
     /** Netty's jars but for tcnative, which has versions of its own, and what Netty's are not: the version is the group. */
@@ -52,15 +57,22 @@ class ConsumersTest {
             }
         }
         all.add(Consumer.of("memory", "zookeeper", "etcd", "redlock", "redis"));
-        all.add(Consumer.managedBy(SPRING_BOOT, "redis"));
-        all.add(Consumer.managedBy(SPRING_BOOT, "redis", "redlock", "zookeeper", "etcd"));
+        all.add(Consumer.withoutBom("zookeeper", "redis"));
+        for (String alone : List.of("redis", "redlock", "etcd")) {
+            all.add(Consumer.of(alone).behind(CURATOR));
+        }
+        all.add(Consumer.of("redis", "zookeeper").behind(ZOOKEEPER).managedBy(NETTY_BOM));
+        all.add(Consumer.of("redis").managedBy(SPRING_BOOT));
+        all.add(Consumer.of("redis", "redlock", "zookeeper", "etcd").managedBy(SPRING_BOOT));
         return all;
     }
 
     @BeforeAll
     @Timeout(360)
     static void resolve(@TempDir Path directory) throws Exception {
-        build = StagedBuild.resolve(directory, consumers());
+        List<Consumer> all = new ArrayList<>(consumers());
+        all.add(MIXED);
+        build = StagedBuild.resolve(directory, all);
         RedisTestServer redis = RedisTestServer.start();
         servers.add(redis);
         RedisTestMasters masters = RedisTestMasters.start(3);
@@ -94,22 +106,40 @@ class ConsumersTest {
     void takesALockOnEachOfItsBackends(Consumer consumer) throws Exception {
         List<String> jars = build.classpath(consumer);
         assertThat(nettyVersions(jars)).as("versions of Netty among %s", jars).hasSizeLessThanOrEqualTo(1);
+        Ended program = run(consumer);
+        assertThat(program.code()).as(program.output()).isZero();
+    }
 
+    /** Its ZooKeeper chooses the Netty of Lettuce, which cannot run with it. */
+    @Test
+    void S15_librariesThatDoNotFitTogetherAreNamedAtOnce() throws Exception {
+        Ended program = run(MIXED);
+        assertThat(program.code()).isNotZero();
+        assertThat(program.output())
+                .contains("LockConfigurationException", "do not fit together", "netty-handler-4.1", "netty-common-4.2");
+        assertThat(program.millis()).as("before the connect timeout").isLessThan(8000);
+    }
+
+    private record Ended(int code, String output, long millis) {}
+
+    private static Ended run(Consumer consumer) throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                programs() + File.pathSeparator + String.join(File.pathSeparator, jars),
+                programs() + File.pathSeparator + String.join(File.pathSeparator, build.classpath(consumer)),
                 LockOnce.class.getName()));
         consumer.backends().forEach(backend -> command.add(urls.get(backend)));
         Path output = Files.createTempFile("consumer", ".log");
+        long start = System.nanoTime();
         Process program = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
         try {
             assertThat(program.waitFor(50, TimeUnit.SECONDS)).as("it ends").isTrue();
-            assertThat(program.exitValue()).as(Files.readString(output)).isZero();
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            return new Ended(program.exitValue(), Files.readString(output), millis);
         } finally {
             program.destroyForcibly();
             Files.delete(output);

@@ -34,7 +34,7 @@ final class StagedBuild {
         build.stage();
         for (Consumer consumer : consumers) {
             Path project = Files.createDirectories(directory.resolve(consumer.name()));
-            Files.writeString(project.resolve("pom.xml"), consumer.pom(VERSION));
+            Files.writeString(project.resolve("pom.xml"), consumer.pom());
         }
         Files.writeString(directory.resolve("pom.xml"), Consumer.aggregator(consumers));
         build.maven();
