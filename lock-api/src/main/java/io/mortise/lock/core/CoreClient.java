@@ -10,6 +10,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LinkageFailure;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
@@ -106,6 +107,9 @@ public final class CoreClient implements LockClient {
             client.contact.made();
             client.keeper.start(opened);
             return client;
+        } catch (LinkageError e) {
+            client.stopThreads();
+            throw LinkageFailure.of(e, "opening the client");
         } catch (RuntimeException | Error e) {
             client.stopThreads();
             throw e;

@@ -33,13 +33,19 @@ public final class LinkageFailure {
     public static Optional<LockConfigurationException> find(Throwable failure, String what) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof LinkageError error) {
-                return Optional.of(new LockConfigurationException(
-                        what + " failed: the libraries on the class path do not fit together: " + error + ". Found: "
-                                + found(error) + ". Use one version of each library",
-                        failure));
+                return Optional.of(of(error, what));
             }
         }
         return Optional.empty();
+    }
+
+    /** As {@link #find}, of the error itself. */
+    public static LockConfigurationException of(LinkageError error, String what) {
+        String why = error.getCause() == null ? "" : " (" + error.getCause() + ")";
+        return new LockConfigurationException(
+                what + " failed: the libraries on the class path do not fit together: " + error + why + ". Found: "
+                        + found(error) + ". Use one version of each library",
+                error);
     }
 
     private static String found(LinkageError error) {

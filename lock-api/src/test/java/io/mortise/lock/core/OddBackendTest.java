@@ -8,6 +8,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.Attempt;
@@ -49,6 +50,17 @@ class OddBackendTest {
 
     private CoreClient open() {
         return open(ClientOptions.defaults().callbackExecutor(Runnable::run));
+    }
+
+    @Test
+    void S15_librariesThatDoNotFitTogetherAreAMistakeOfConfiguration() {
+        assertThatThrownBy(() -> CoreClient.open(
+                        context -> {
+                            throw new NoClassDefFoundError("org/assertj/core/Missing");
+                        },
+                        ClientOptions.defaults()))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("assertj-core");
     }
 
     private static CompletionStage<Attempt> busy() {
