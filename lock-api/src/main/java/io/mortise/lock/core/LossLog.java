@@ -16,11 +16,11 @@ import org.slf4j.LoggerFactory;
  * leases does not fill the log.
  */
 final class LossLog {
-    private static final Logger log = LoggerFactory.getLogger(LossLog.class);
     private static final Duration WINDOW = Duration.ofSeconds(1);
     private static final int MOST_LINES = 10;
 
     private final LockClock clock;
+    private final Logger log;
 
     @GuardedBy("this")
     private final Map<LossReason, Integer> more = new LinkedHashMap<>();
@@ -32,7 +32,12 @@ final class LossLog {
     private long windowEnds;
 
     LossLog(LockClock clock) {
+        this(clock, LoggerFactory.getLogger(LossLog.class));
+    }
+
+    LossLog(LockClock clock, Logger log) {
         this.clock = clock;
+        this.log = log;
         this.windowEnds = clock.nanoTime();
     }
 

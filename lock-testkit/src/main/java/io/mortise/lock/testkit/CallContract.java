@@ -4,10 +4,12 @@ package io.mortise.lock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -88,6 +90,20 @@ interface CallContract extends Contract {
                         .callAsync(lease -> CompletableFuture.failedFuture(new IllegalStateException("failed")))))
                 .hasMessage("failed");
         bench().assertFree(client, "x");
+    }
+
+    /** An executor that runs user code on the calling thread must not give it one that the store's answer needs. */
+    @Test
+    default void S07_aCallbackMayWaitForTheStoreAlsoOnADirectExecutor() throws Exception {
+        LockClient client = bench().client(ClientOptions.defaults().callbackExecutor(Runnable::run));
+        LockClient other = bench().client();
+        Lease held = other.named("x").acquire();
+        CompletableFuture<ReleaseOutcome> outcome =
+                client.named("x").acquireAsync().thenApply(Lease::release);
+        Bench.awaitWaiters(other, "x", 1);
+        held.close();
+        assertThat(Face.result(outcome)).isEqualTo(ReleaseOutcome.RELEASED);
+        bench().assertFree(other, "x");
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.DistributedLock;
@@ -16,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** S13 distinct names are distinct locks, S14 bad input is refused with the value and the limit. */
+/** S13 distinct names are distinct locks, S14 bad input is refused with the value and the limit, S19 names forge no line. */
 interface NamesContract extends Contract {
     /** Each is a lock of its own, whatever the store makes of its characters. */
     List<String> ODD_NAMES = List.of(
@@ -94,6 +97,9 @@ interface NamesContract extends Contract {
             "0",
             "null");
 
+    /** What ends a line, hides text or moves the cursor; or a quote that is not escaped. */
+    Pattern FORGES = Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029\\u202e]|forged lock=\"");
+
     @Test
     default void S13_distinctNamesNeverCollide() throws Exception {
         LockClient one = bench().client();
@@ -134,6 +140,32 @@ interface NamesContract extends Contract {
                 .containsExactlyInAnyOrderElementsOf(ODD_NAMES);
         assertThat(Bench.status(admin, "a/b").name()).isEqualTo("a/b");
         held.forEach(Lease::close);
+    }
+
+    /** Whoever may choose a name may not write into other people's logs by it. */
+    @Test
+    default void S19_whatIsSaidOfALockIsOneLineWhateverItsName() throws Exception {
+        LockClient client = bench().client();
+        LockClient closed = bench().client();
+        String name = "x\r\nevent=forged lock=\"y\" \u0085\u2028\u202e\u001b[2J";
+        Lease lease = client.named(name).acquire();
+        CompletableFuture<Lease> waiting = closed.named(name).acquireAsync();
+        Bench.awaitWaiters(client, name, 1);
+        closed.close();
+        List<String> said =
+                new ArrayList<>(List.of(lease.toString(), client.named(name).toString()));
+        said.add(String.valueOf(catchThrowable(() -> Face.result(waiting))));
+        said.add(String.valueOf(catchThrowable(closed.named(name)::acquire)));
+        if (client.admin().isPresent()) {
+            LockAdmin admin = client.admin().orElseThrow();
+            Bench.await(
+                    admin.forceRelease(name, Bench.status(admin, name).holders().get(0)));
+            said.add(Bench.await(lease.lost()).toString());
+            said.add(String.valueOf(catchThrowable(lease::ensureHeld)));
+        }
+        assertThat(said)
+                .as("S19: on one line")
+                .noneMatch(text -> FORGES.matcher(text).find());
     }
 
     @Test

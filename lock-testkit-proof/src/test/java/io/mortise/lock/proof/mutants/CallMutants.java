@@ -9,6 +9,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LeaseAction;
 import io.mortise.lock.LockAdmin;
+import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.proof.mutants.NameMutants.Unclaimed;
 import io.mortise.lock.proof.mutants.WithdrawalMutants.Locks;
 import io.mortise.lock.spi.LockBackend;
@@ -18,6 +19,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
@@ -37,6 +40,11 @@ final class CallMutants {
                         "a body that fails keeps the lock",
                         "callAsync_releasesWhenTheBodyOrItsStageFails",
                         honest -> new Locks(honest, KeepsWhatFailed::new)),
+                client(
+                        "S07",
+                        "user code runs on the thread that reads the answers",
+                        "S07_aCallbackMayWaitForTheStoreAlsoOnADirectExecutor",
+                        honest -> new Locks(honest, AnswersOnOneThread::new)),
                 client(
                         "call",
                         "a loss under the body is not told",
@@ -98,6 +106,35 @@ final class CallMutants {
                     lease.release();
                 }
             });
+        }
+    }
+
+    private static final class AnswersOnOneThread extends ForwardingLock {
+        AnswersOnOneThread(DistributedLock honest, UnaryOperator<Lease> dress) {
+            this(honest, dress, Executors.newSingleThreadExecutor(task -> {
+                Thread thread = new Thread(task, "reads answers");
+                thread.setDaemon(true);
+                return thread;
+            }));
+        }
+
+        private AnswersOnOneThread(DistributedLock honest, UnaryOperator<Lease> dress, Executor reader) {
+            super(honest, lease -> new ForwardingLease(dress.apply(lease)) {
+                @Override
+                public ReleaseOutcome release() {
+                    return CompletableFuture.supplyAsync(super::release, reader).join();
+                }
+            });
+            this.reader = reader;
+        }
+
+        private final Executor reader;
+
+        @Override
+        public CompletableFuture<Lease> acquireAsync() {
+            CompletableFuture<Lease> seen = new CompletableFuture<>();
+            super.acquireAsync().whenCompleteAsync((lease, failure) -> seen.complete(lease), reader);
+            return seen;
         }
     }
 

@@ -11,7 +11,11 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.Waiter;
 import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.time.Duration;
@@ -51,6 +55,11 @@ final class NameMutants {
                                 return honest.admin().map(StoredNames::new);
                             }
                         }),
+                backend(
+                        "S19",
+                        "a reason has the name as it was given",
+                        "S19_whatIsSaidOfALockIsOneLineWhateverItsName",
+                        NameMutants::rawReasons),
                 client(
                         "S14",
                         "a name that is too long is cut",
@@ -86,6 +95,21 @@ final class NameMutants {
                         "a lease duration is accepted though that is not claimed",
                         "S14_perLockLeaseIsHonouredOrRefused",
                         honest -> new Unclaimed(honest, Capability.PER_LOCK_LEASE)));
+    }
+
+    private static LockBackend rawReasons(LockBackend honest, Connection connection) {
+        return new ForwardingBackend(honest, connection) {
+            @Override
+            Waiter heard(LockRequest request, Waiter core) {
+                return new LossMutants.Forwarding(core) {
+                    @Override
+                    public void lost(LossReason reason) {
+                        String name = request.name().value();
+                        core.lost(new LossReason(reason.kind(), "\"" + name + "\": " + reason.detail()));
+                    }
+                };
+            }
+        };
     }
 
     private static Mutant collides(String defect, UnaryOperator<String> wrong) {
