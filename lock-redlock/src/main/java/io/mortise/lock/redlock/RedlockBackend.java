@@ -109,9 +109,10 @@ final class RedlockBackend implements LockBackend {
         return () -> CompletableFuture.completedFuture(own.client().connectPubSub(StringCodec.UTF8, uri));
     }
 
-    /** A master votes that did not: what it published meanwhile was not heard, and places in line may be gone there. */
+    /** A master votes that did not: what it published meanwhile was not heard, and places in line and grants may be gone there. */
     private void wakeAll() {
         mailbox.wakeAll(RedlockTicket::isWaiting);
+        context.renewNow(grant -> true);
     }
 
     /** What one master publishes for this client. */

@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +47,31 @@ class MasterReturnsTest extends ThreeLinesTest {
         }
         server(2).restart();
         awaitSilenceOf(2, "votes in"); // it has forgotten
+        awaitVotesOfAll();
+    }
+
+    /** The renewal would be due a third of the lease later. */
+    @Test
+    void S07_aGrantThatAMajorityHasLostWhenItIsBackIsLostAtOnce() throws Exception {
+        Duration tenMinutes = Duration.ofMinutes(10);
+        RedlockKeys keys = new RedlockKeys("long:");
+        try (LockClient holder = RedlockLocks.connect(
+                options().prefix(keys.prefix()).maxLease(tenMinutes).leaseDuration(tenMinutes),
+                FiveMastersTest.PATIENT)) {
+            FiveMastersTest.awaitAllVote(holder);
+            Lease lease = holder.named("x").acquire();
+            for (int master = 1; master < 3; master++) {
+                line(master).cut();
+                bare(master, "DEL", keys.of(new LockName("x")).grant());
+                line(master).heal();
+            }
+            LossReason why = lease.lost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+            assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
+        } finally {
+            for (int master = 0; master < 3; master++) {
+                bare(master, "DEL", keys.state(), keys.of(new LockName("x")).grant());
+            }
+        }
         awaitVotesOfAll();
     }
 
