@@ -148,7 +148,7 @@ interface NamesContract extends Contract {
         LockClient client = bench().client();
         LockClient closed = bench().client();
         String name = "x\r\nevent=forged lock=\"y\" \u0085\u2028\u202e\u001b[2J";
-        Lease lease = client.named(name).acquire();
+        Lease lease = client.named(name, bench().shortLease(client)).acquire();
         CompletableFuture<Lease> waiting = closed.named(name).acquireAsync();
         Bench.awaitWaiters(client, name, 1);
         closed.close();
