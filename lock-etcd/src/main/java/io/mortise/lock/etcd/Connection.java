@@ -82,8 +82,7 @@ final class Connection {
     }
 
     private Client ready() {
-        Client made = options.client()
-                .orElseGet(() -> OwnClient.build(options, context.connectTimeout(), context.requestTimeout()));
+        Client made = options.client().orElseGet(() -> OwnClient.build(options, context));
         try {
             made.getLeaseClient();
             made.getWatchClient();

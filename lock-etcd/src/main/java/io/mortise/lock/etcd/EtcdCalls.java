@@ -15,6 +15,7 @@ import io.etcd.jetcd.maintenance.StatusResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.WatchOption;
 import io.mortise.lock.spi.BackendContext;
 import java.util.Set;
@@ -28,8 +29,12 @@ import java.util.stream.Collectors;
 final class EtcdCalls {
     private static final Op[] NOTHING = {};
 
+    /** As many reads of whole queues are under way at once: after a break every lock needs one. */
+    private static final int QUEUE_READS = 8;
+
     private final Connection connection;
     private final BackendContext context;
+    private final Throttle queueReads = new Throttle(QUEUE_READS);
 
     EtcdCalls(Connection connection, BackendContext context) {
         this.connection = connection;
@@ -62,6 +67,15 @@ final class EtcdCalls {
     /** Whether it was there. */
     CompletionStage<Boolean> delete(String what, ByteSequence key) {
         return ask(what, client -> client.getKVClient().delete(key)).thenApply(answer -> answer.getDeleted() > 0);
+    }
+
+    /** All contenders of one lock, without their values; waits while many such reads are under way. */
+    CompletionStage<GetResponse> queue(ByteSequence contenders) {
+        GetOption all = GetOption.builder()
+                .withRange(OptionsUtil.prefixEndOf(contenders))
+                .withKeysOnly(true)
+                .build();
+        return queueReads.run(() -> get("a look at the queue of " + contenders, contenders, all));
     }
 
     /** Linearizable. */

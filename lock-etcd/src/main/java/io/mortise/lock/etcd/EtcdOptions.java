@@ -94,7 +94,9 @@ public final class EtcdOptions {
     /**
      * The application's own client, which Mortise never closes. It reconnects, retries and runs answers as its builder was
      * told; a namespace of its own comes before Mortise's. What a borrowed client costs: a request that timed out stays in
-     * it until it ends by itself, and after an outage it takes as long as its channel does to find the server again.
+     * it until it ends by itself, after an outage it takes as long as its channel does to find the server again, and each lock
+     * that is waited for, or has been held for a moment, needs a gRPC stream of its own: with as many as the server or a proxy
+     * allows on a connection, renewals are not sent any more.
      *
      * <p>If the application uses the client from Vert.x threads, use it on another thread first, or before that open Mortise's:
      * jetcd gives a client's answers to the Vert.x context in which it was used first, and whatever blocks that context holds up

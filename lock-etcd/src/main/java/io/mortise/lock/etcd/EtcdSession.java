@@ -2,7 +2,6 @@
 package io.mortise.lock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
@@ -88,7 +87,6 @@ final class EtcdSession implements CurrentSession.Session {
                     if (!put.isSucceeded()) {
                         throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
                     }
-                    watch.stood(put.getHeader().getRevision());
                     epoch.set(1);
                     return new EtcdLiveness(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
                 });
@@ -142,12 +140,6 @@ final class EtcdSession implements CurrentSession.Session {
     /** A deletion of one of its keys may yet be executed at any time: no key that is put from now on is one of those. */
     void leaveKeysBehind() {
         keySeries.incrementAndGet();
-    }
-
-    /** Its key was there, at that revision of the store. */
-    void stood(KeyValue key, long revision) {
-        sawEpoch(key.getVersion());
-        watch.stood(revision);
     }
 
     @Override

@@ -4,7 +4,6 @@ package io.mortise.lock.etcd;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.kv.GetResponse;
-import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
@@ -80,11 +79,7 @@ final class LineWatch implements KeyWatch.Listener {
 
     @Override
     public void created() {
-        GetOption all = GetOption.builder()
-                .withRange(OptionsUtil.prefixEndOf(range()))
-                .withKeysOnly(true)
-                .build();
-        calls.get("a look at the queue of " + contenders, range(), all).whenComplete((found, failure) -> {
+        calls.queue(range()).whenComplete((found, failure) -> {
             if (failure == null) {
                 listener.looked(this, found);
             } else {

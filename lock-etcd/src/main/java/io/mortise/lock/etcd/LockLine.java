@@ -270,7 +270,7 @@ final class LockLine implements LineWatch.Listener {
             watching = next;
             members.blind();
         }
-        log.info("event=watch-ended range={} cause=\"{}\"", contenders, cause.toString());
+        log.debug("event=watch-ended range={} cause=\"{}\"", contenders, cause.toString());
         from.close();
         if (next == null) {
             whenIdle.accept(this);

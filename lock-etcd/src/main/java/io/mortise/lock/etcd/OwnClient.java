@@ -10,14 +10,15 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.MethodDescriptor;
+import io.mortise.lock.spi.BackendContext;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * jetcd as we set it up: every request has a deadline and is sent once, answers come on the thread that read them, and a
- * server that cannot be reached is an error at once.
+ * jetcd as we set it up: every request has a deadline and is sent once, all watches share one stream, answers come on the thread
+ * that read them, and a server that cannot be reached is an error at once.
  */
 final class OwnClient {
     /** gRPC takes no less; the server allows one each 5 s. */
@@ -27,18 +28,18 @@ final class OwnClient {
 
     private OwnClient() {}
 
-    static Client build(EtcdOptions options, Duration connectTimeout, Duration requestTimeout) {
+    static Client build(EtcdOptions options, BackendContext context) {
         ClientBuilder builder = Client.builder()
                 .target(target(options.endpointList()))
                 .executorService(MoreExecutors.newDirectExecutorService())
                 .waitForReady(false)
                 .retryMaxAttempts(0)
-                .connectTimeout(connectTimeout)
+                .connectTimeout(context.connectTimeout())
                 .keepaliveTime(PING_AFTER)
                 .keepaliveTimeout(PING_TIMEOUT)
                 .keepaliveWithoutCalls(false) // the server takes pings without calls for an attack
                 .interceptors(options.interceptors())
-                .interceptor(new Direct(requestTimeout));
+                .interceptor(new Direct(context.requestTimeout()), new WatchMultiplexer(context.clock()));
         options.tls().ifPresent(builder::sslContext);
         options.credentials().ifPresent(who -> builder.user(bytes(who.user())).password(bytes(who.password())));
         return builder.build();

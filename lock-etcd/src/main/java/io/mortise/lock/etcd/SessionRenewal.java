@@ -66,7 +66,7 @@ final class SessionRenewal {
                 read.getKvs());
         switch (proof) {
             case STANDS -> {
-                session.stood(read.getKvs().get(0), read.getHeader().getRevision());
+                session.sawEpoch(read.getKvs().get(0).getVersion());
                 liveness.renewed(sent, Duration.ofSeconds(kept.getTTL()));
             }
             case GONE -> session.end(EtcdSession.KEY_GONE);

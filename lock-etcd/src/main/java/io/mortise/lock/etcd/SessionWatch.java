@@ -18,7 +18,6 @@ final class SessionWatch implements KeyWatch.Listener {
     private final EtcdSession session;
     private final EtcdCalls calls;
     private final LockClock clock;
-    private volatile long stoodAt; // the latest revision of which that is known
     private volatile @Nullable KeyWatch watch;
 
     SessionWatch(EtcdSession session, EtcdCalls calls, LockClock clock) {
@@ -27,19 +26,15 @@ final class SessionWatch implements KeyWatch.Listener {
         this.clock = clock;
     }
 
-    /** The key was there at that revision: what came before need not be watched. */
-    void stood(long revision) {
-        stoodAt = revision;
-    }
-
-    /** It may start in the past: being late by a tenth of a second does not matter. Without effect on a session that is over. */
+    /**
+     * It starts from now, and one look closes the gap: the store may have compacted the past by then. Without effect on a session
+     * that is over.
+     */
     void open() {
         if (session.isOver()) {
             return;
         }
-        WatchOption.Builder deletions =
-                WatchOption.builder().withRevision(stoodAt + 1).withNoPut(true);
-        watch = KeyWatch.open(calls, session.sessionKey(), deletions, this);
+        watch = KeyWatch.open(calls, session.sessionKey(), WatchOption.builder().withNoPut(true), this);
         if (session.isOver()) {
             close();
         }
@@ -54,7 +49,14 @@ final class SessionWatch implements KeyWatch.Listener {
     }
 
     @Override
-    public void created() {}
+    public void created() {
+        session.stands().whenComplete((there, failure) -> {
+            if (failure != null) {
+                log.debug(
+                        "event=look-at-session-failed lease={}", session.leaseId(), failure); // a renewal tells in time
+            }
+        });
+    }
 
     @Override
     public void changed(WatchResponse events) {

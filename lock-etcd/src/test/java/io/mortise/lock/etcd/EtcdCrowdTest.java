@@ -73,7 +73,7 @@ class EtcdCrowdTest extends OneServerTest {
             Lease held = other.named("x").acquire();
             String key = namespace.line("x").get(0).key();
             wire.before("Txn", () -> {}, () -> namespace.bare().delete(key));
-            Await.until("the session is watched", SOON, () -> wire.counts().containsKey("Watch"));
+            Await.until("the session is watched", SOON, wire::sessionIsWatched);
             wire.reset();
             Lease lease = client.named("x").tryAcquire().orElseThrow();
             assertThat(wire.counts()).containsEntry("Txn", 2).doesNotContainKeys("Put", "DeleteRange");

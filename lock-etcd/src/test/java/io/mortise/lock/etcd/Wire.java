@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
+import io.etcd.jetcd.api.WatchRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class Wire implements ClientInterceptor {
     private final Map<String, Integer> counts = new ConcurrentHashMap<>();
     private final AtomicInteger watching = new AtomicInteger();
+    private final AtomicInteger streams = new AtomicInteger();
     private final Map<String, Queue<Runnable>> before = new ConcurrentHashMap<>();
     private final Map<String, Status> failing = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable String> delaying = new AtomicReference<>();
@@ -43,9 +45,20 @@ final class Wire implements ClientInterceptor {
         return new TreeMap<>(counts);
     }
 
-    /** How many streams of watches have not ended. */
+    /** How many watches were created and have not ended. */
     int watching() {
         return watching.get();
+    }
+
+    /** How many streams of watches have not ended. */
+    int streams() {
+        return streams.get();
+    }
+
+    /** The session is watched, and was looked at; of a client that has just been opened. */
+    boolean sessionIsWatched() {
+        int beforeSession = 1; // the first request of a connection
+        return watching() > 0 && counts.getOrDefault("Range", 0) > beforeSession;
     }
 
     /** Runs on the sender's thread before a request of that name is sent: the first task before the next one, and so on. */
@@ -81,7 +94,7 @@ final class Wire implements ClientInterceptor {
             return new Answered<>(failure);
         }
         if (name.equals("Watch")) {
-            watching.incrementAndGet();
+            streams.incrementAndGet();
             return new Counted<>(next.newCall(method, options));
         }
         String awaited = delaying.get();
@@ -91,6 +104,8 @@ final class Wire implements ClientInterceptor {
     }
 
     private final class Counted<Q, A> extends SimpleForwardingClientCall<Q, A> {
+        private final AtomicInteger watches = new AtomicInteger();
+
         Counted(ClientCall<Q, A> real) {
             super(real);
         }
@@ -101,11 +116,22 @@ final class Wire implements ClientInterceptor {
                     new SimpleForwardingClientCallListener<>(listener) {
                         @Override
                         public void onClose(Status status, Metadata trailers) {
-                            watching.decrementAndGet();
+                            streams.decrementAndGet();
+                            watching.addAndGet(-watches.getAndSet(0));
                             super.onClose(status, trailers);
                         }
                     },
                     headers);
+        }
+
+        @Override
+        public void sendMessage(Q sent) {
+            if (sent instanceof WatchRequest request) {
+                int more = request.hasCreateRequest() ? 1 : request.hasCancelRequest() ? -1 : 0;
+                watches.addAndGet(more);
+                watching.addAndGet(more);
+            }
+            super.sendMessage(sent);
         }
     }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What a compaction of the store's history takes away. */
+@Tag("once")
+class EtcdCompactionTest extends OneServerTest {
+    /** A renewal would tell as well, but the first one is half a minute away. Locks have watches of their own: none is held. */
+    @Test
+    void S07_aSessionIsWatchedAgainAfterACompactionAndABreak() throws Exception {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+                LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + line.port()))
+                        .namespace(namespace.name())
+                        .leaseDuration(Duration.ofMinutes(2))
+                        .interceptors(List.of(wire)))) {
+            Await.until("the session is watched", SOON, () -> wire.watching() == 1);
+            assertThat(client.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
+            namespace.bare().put(namespace.name() + "other", "1");
+            long now = namespace.bare().put(namespace.name() + "other", "2");
+            namespace.bare().call("kv/compaction", Map.of("revision", Long.toString(now)));
+            line.resetConnections();
+            Await.until("there is another stream", SOON, () -> wire.counts().getOrDefault("Watch", 0) > 1);
+            Await.until("it is watched again", SOON, () -> wire.watching() == 1);
+            namespace.bare().revokeLease(namespace.sessions().get(0).lease());
+            Await.until("the client knows", SOON, () -> wire.counts().containsKey("LeaseRevoke"));
+        }
+    }
+}
