@@ -74,7 +74,7 @@ final class ClusterLink implements RedisLink, NodeListener {
                 : OwnClient.toCluster(options.clusterUris(), options.sslOptions(), context);
         ClusterLink link = new ClusterLink(options, keys, context, own, listener);
         try {
-            FirstContact.await(link::connect, hub -> hub.closeAsync(), link.endpoints, context);
+            FirstContact.await(link::connect, hub -> hub.closeAsync(), options.clusterUris(), link.endpoints, context);
             return link;
         } catch (RuntimeException | Error e) {
             link.end();

@@ -13,6 +13,7 @@ import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Ending;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -65,6 +66,7 @@ final class StandaloneLink implements RedisLink {
                         return opened.start(channel).thenApply(ok -> opened);
                     },
                     RedisNode::close,
+                    servers(uri),
                     endpoints,
                     context);
             EvictionCheck.warn(node);
@@ -80,6 +82,11 @@ final class StandaloneLink implements RedisLink {
             }
             throw e;
         }
+    }
+
+    /** Those that are connected to first. */
+    private static List<RedisURI> servers(@Nullable RedisURI uri) {
+        return uri == null ? List.of() : uri.getSentinels().isEmpty() ? List.of(uri) : uri.getSentinels();
     }
 
     /** @param uri null: the application's client has one of its own */

@@ -47,37 +47,6 @@ import org.junit.jupiter.api.condition.OS;
 class RedisConnectTest {
     private static final String SECRET = "s3cr3t";
 
-    /** What a user of locks needs, and no more. */
-    private static final String[] LEAST = {
-        "on",
-        ">" + SECRET,
-        "~lock:*",
-        "&lock:*",
-        "-@all",
-        "+hello",
-        "+subscribe",
-        "+publish",
-        "+pubsub|numsub",
-        "+evalsha",
-        "+eval",
-        "+time",
-        "+exists",
-        "+get",
-        "+getset",
-        "+getrange",
-        "+set",
-        "+del",
-        "+pexpire",
-        "+pttl",
-        "+zadd",
-        "+zrem",
-        "+zrange",
-        "+zscore",
-        "+hset",
-        "+hget",
-        "+hdel"
-    };
-
     private static RedisTestServer server;
 
     @BeforeAll
@@ -86,7 +55,6 @@ class RedisConnectTest {
                 .withPassword(SECRET)
                 .withTls()
                 .withUnixSocket()
-                .withUser("locks", LEAST)
                 .withUser("uncounted", "on", ">" + SECRET, "~*", "&*", "+@all", "-pubsub")
                 .withUser("mute", "on", ">" + SECRET, "~*", "+@all", "resetchannels")
                 .withArguments("--maxmemory-policy", "allkeys-lru"));
@@ -146,11 +114,6 @@ class RedisConnectTest {
     @Test
     void byPasswordOfTheDefaultUser() throws Exception {
         works("redis://:" + SECRET + "@" + address());
-    }
-
-    @Test
-    void S19_byAUserThatMayDoNoMoreThanItMust() throws Exception {
-        works("redis://locks:" + SECRET + "@" + address());
     }
 
     @Test

@@ -84,7 +84,15 @@ final class RedlockBackend implements LockBackend {
             NodeListener listener = masters.listener(index, admissions, new Hints(index));
             all.add(new Master(
                     index,
-                    new Reopening(target, keys.channel(context.clientId()), context, nodeTimeout, listener),
+                    new Reopening(
+                            target,
+                            keys.channel(context.clientId()),
+                            context,
+                            nodeTimeout,
+                            own == null
+                                    ? Optional.empty()
+                                    : Optional.of(options.uris().get(index)),
+                            listener),
                     context.clock()));
         }
         masters.are(all);

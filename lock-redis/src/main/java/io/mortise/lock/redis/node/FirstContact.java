@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.node;
 
+import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Beginning;
 import io.mortise.lock.spi.LinkageFailure;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -27,25 +28,29 @@ public final class FirstContact {
      *
      * @param connect may block; completes once it works
      * @param discard ends one that came too late
+     * @param servers that are connected to, as far as they are known
      * @throws LockException what the last try, or one that was refused, failed with
      */
     public static <T> T await(
             Supplier<? extends CompletionStage<T>> connect,
             Consumer<T> discard,
+            List<RedisURI> servers,
             String endpoints,
             BackendContext context) {
-        Beginning beginning = Beginning.of(endpoints, context.connectTimeout());
-        return beginning.tryFor(() -> once(connect, discard, endpoints, context, beginning));
+        long millis = context.connectTimeout().toMillis();
+        Beginning beginning = Beginning.of(endpoints, context.connectTimeout())
+                .orSay(() -> "no connection to " + endpoints + " in " + millis + " ms");
+        return beginning.tryFor(() -> once(connect, discard, servers, endpoints, context, beginning));
     }
 
     private static <T> T once(
             Supplier<? extends CompletionStage<T>> connect,
             Consumer<T> discard,
+            List<RedisURI> servers,
             String endpoints,
             BackendContext context,
             Beginning beginning) {
-        CompletableFuture<T> contact =
-                CompletableFuture.supplyAsync(connect, context.blocking()).thenCompose(Function.identity());
+        CompletableFuture<T> contact = Approach.begin(connect, discard, servers, context);
         try {
             return beginning.await(contact, failure -> explained(failure, endpoints));
         } catch (LockException e) {

@@ -6,6 +6,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import java.net.ConnectException;
 import java.security.cert.CertificateException;
 import java.util.Optional;
 import java.util.Set;
@@ -40,6 +41,9 @@ public final class RedisFailure {
     private static final Pattern INSIDE_SCRIPT =
             Pattern.compile(".*@user_script: ?\\d+: -?([A-Z]+)\\b.*", Pattern.DOTALL);
 
+    /** As the JDK says it, and Netty, which adds where. */
+    private static final Pattern REFUSED = Pattern.compile("(?s).*Connection refused(?:[^:]*: *[^/\\s]*/(\\S+))?.*");
+
     private static final String TOO_MANY_CLIENTS = "max number of clients";
 
     private RedisFailure() {}
@@ -68,14 +72,35 @@ public final class RedisFailure {
                 find(failure, SSLHandshakeException.class) != null || find(failure, CertificateException.class) != null;
         if (tls && find(failure, SslHandshakeTimeoutException.class) == null) {
             return new BackendRefusedException(
-                    what + " at " + endpoints + ": TLS failed: "
-                            + innermost(failure).getMessage(),
-                    failure);
+                    what + " at " + endpoints + ": TLS failed: " + said(innermost(failure)), failure);
+        }
+        ConnectException refused = find(failure, ConnectException.class);
+        if (refused != null && REFUSED.matcher(said(refused)).matches()) {
+            return new BackendUnavailableException(
+                    what + ": connection refused at " + refusedBy(refused).orElse(endpoints), failure);
         }
         return new BackendUnavailableException(
-                what + ": no answer from " + endpoints + " ("
-                        + innermost(failure).getMessage() + ")",
-                failure);
+                what + ": no answer from " + endpoints + " (" + said(innermost(failure)) + ")", failure);
+    }
+
+    /** Nobody listens there. */
+    static boolean isConnectionRefused(Throwable failure) {
+        return find(failure, ConnectException.class) != null;
+    }
+
+    private static Optional<String> refusedBy(ConnectException refused) {
+        Matcher told = REFUSED.matcher(said(refused));
+        return Optional.of(told)
+                .filter(Matcher::matches)
+                .map(where -> where.group(1))
+                .filter(where -> !where.isEmpty());
+    }
+
+    /** Some failures have no message; their names say what they are. */
+    private static String said(Throwable failure) {
+        return Optional.ofNullable(failure.getMessage())
+                .filter(message -> !message.isBlank())
+                .orElse(failure.getClass().getSimpleName());
     }
 
     /** Whether it may come from somebody else's being in charge. */
@@ -102,7 +127,7 @@ public final class RedisFailure {
     }
 
     /** Also among what several nodes of a cluster said, which Lettuce suppresses. */
-    private static <T extends Throwable> @Nullable T find(Throwable failure, Class<T> type) {
+    static <T extends Throwable> @Nullable T find(Throwable failure, Class<T> type) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {
                 return type.cast(cause);

@@ -2,11 +2,11 @@
 package io.mortise.lock.redis.node;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.lettuce.core.RedisURI;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,6 +39,7 @@ public final class Reopening {
      * @param target whose {@code connect} may block, and is called once for each try
      * @param channel to listen to from the start
      * @param requestTimeout for each request
+     * @param server that is connected to, if it is known
      */
     @SuppressWarnings("this-escape") // told only once a node is started
     public Reopening(
@@ -46,14 +47,18 @@ public final class Reopening {
             String channel,
             BackendContext context,
             Duration requestTimeout,
+            Optional<RedisURI> server,
             NodeListener listener) {
         this.channel = channel;
         this.context = context;
         RedisNode.Target apart = new RedisNode.Target(
                 target.id(),
                 target.endpoints(),
-                () -> CompletableFuture.supplyAsync(target.connect(), context.blocking())
-                        .thenCompose(Function.identity()),
+                () -> Approach.begin(
+                        target.connect(),
+                        made -> made.closeAsync(),
+                        server.stream().toList(),
+                        context),
                 target.moves());
         NodeListener retrying = new Retrying(listener);
         this.fresh = () -> new RedisNode(apart, context, requestTimeout, 0, retrying);

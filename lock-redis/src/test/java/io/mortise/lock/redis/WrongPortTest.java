@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A port that speaks another language, and one at which nobody listens: on each topology. */
+@Tag("once")
+class WrongPortTest {
+    /** Nobody waits for its end: what is hopeless is told before. */
+    private static final ClientOptions VERY_PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(10));
+
+    private static final Duration EARLY = Duration.ofSeconds(20);
+    private static final Duration BRIEFLY = Duration.ofMillis(1_500);
+
+    private static RedisTestServer server;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisTestServer.start(RedisServerOptions.defaults().withTls());
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    private static String url(String scheme, int port) {
+        return scheme + "://127.0.0.1:" + port + (scheme.endsWith("-sentinel") ? "?master=mymaster" : "");
+    }
+
+    private static Throwable refusal(String url) throws Exception {
+        CompletableFuture<Throwable> why = CompletableFuture.supplyAsync(() -> {
+            try (LockClient none = Locks.connect(url, VERY_PATIENT)) {
+                return new AssertionError("connected: " + none);
+            } catch (RuntimeException e) {
+                return e;
+            }
+        });
+        return why.get(EARLY.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rediss", "rediss-sentinel", "rediss-cluster"})
+    void S15_tlsAtAPlainPortIsSaidEarly(String scheme) throws Exception {
+        assertThat(refusal(url(scheme, server.port())))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("127.0.0.1:" + server.port() + " does not speak TLS");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis", "redis-sentinel", "redis-cluster"})
+    void S15_plainAtATlsPortIsSaidEarly(String scheme) throws Exception {
+        int port = URI.create(server.tlsUrl()).getPort();
+        assertThat(refusal(url(scheme, port)))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("127.0.0.1:" + port + " speaks TLS");
+    }
+
+    /** It may be about to start, as in a compose file: it is waited for. */
+    @ParameterizedTest
+    @ValueSource(strings = {"redis", "rediss", "redis-sentinel", "redis-cluster"})
+    void S15_aConnectionThatIsRefusedIsWaitedForAndNamed(String scheme) throws Exception {
+        int port = freePort();
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> Locks.connect(
+                        url(scheme, port), ClientOptions.defaults().connectTimeout(BRIEFLY)))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("connection refused at 127.0.0.1:" + port)
+                .hasMessageNotContaining("null")
+                .hasMessageNotContaining("no answer");
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(BRIEFLY.toNanos());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis", "rediss", "redis-sentinel", "redis-cluster", "rediss-cluster"})
+    void S15_aServerThatIsSilentIsSaidWithoutNull(String scheme) throws Exception {
+        try (ServerSocket silent = new ServerSocket(0)) {
+            assertThatThrownBy(() -> Locks.connect(
+                            url(scheme, silent.getLocalPort()),
+                            ClientOptions.defaults().requestTimeout(BRIEFLY).connectTimeout(BRIEFLY.multipliedBy(3))))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("127.0.0.1:" + silent.getLocalPort())
+                    .hasMessageNotContaining("null");
+        }
+    }
+
+    @Test
+    void S15_aServerThatHangsUpIsSaidWithoutNull() throws Exception {
+        try (ServerSocket rude = new ServerSocket(0)) {
+            Thread hangsUp = new Thread(() -> hangUp(rude), "hangs-up");
+            hangsUp.setDaemon(true);
+            hangsUp.start();
+            assertThatThrownBy(() -> Locks.connect(
+                            url("redis", rude.getLocalPort()),
+                            ClientOptions.defaults().connectTimeout(BRIEFLY)))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("127.0.0.1:" + rude.getLocalPort())
+                    .hasMessageNotContaining("null");
+        }
+    }
+
+    private static void hangUp(ServerSocket rude) {
+        while (!rude.isClosed()) {
+            try {
+                rude.accept().close();
+            } catch (IOException e) {
+                return;
+            }
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+}
