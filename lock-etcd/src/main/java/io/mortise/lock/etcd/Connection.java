@@ -5,7 +5,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KV;
 import io.etcd.jetcd.options.GetOption;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Beginning;
 import java.time.Duration;
@@ -58,6 +60,12 @@ final class Connection {
 
     @GuardedBy("this")
     private boolean replacing;
+
+    /** Logged when it begins and when it ends. */
+    private volatile boolean outage;
+
+    @GuardedBy("this")
+    private long outageSince; // on the clock, if there is one
 
     @GuardedBy("this")
     private boolean closed;
@@ -150,13 +158,41 @@ final class Connection {
         if (failing) {
             failing = false;
         }
+        if (!outage) {
+            return;
+        }
+        long lasted;
+        synchronized (this) {
+            if (!outage) {
+                return;
+            }
+            outage = false;
+            lasted = context.clock().nanoTime() - outageSince;
+        }
+        log.info("event=reachable-again endpoints={} after_ms={}", endpoints(), lasted / 1_000_000);
+    }
+
+    /**
+     * Of the first contact: why another try cannot help, if so. Blocks while it looks.
+     *
+     * @param failure of the last try
+     */
+    LockException explained(BackendUnavailableException failure) {
+        return EtcdFailure.isClosedByServer(failure)
+                ? TlsMismatch.find(options.endpointList(), options.tls().isPresent())
+                        .<LockException>map(
+                                why -> new BackendRefusedException("connect to " + endpoints() + ": " + why, failure))
+                        .orElse(failure)
+                : failure;
     }
 
     /** A request found no server. */
-    void broken(Client asked) {
+    void broken(Client asked, Throwable cause) {
         if (!owned) {
             return;
         }
+        boolean begins;
+        boolean replaces;
         synchronized (this) {
             long now = context.clock().nanoTime();
             if (closed || replacing || asked != client) {
@@ -167,12 +203,24 @@ final class Connection {
                 failingSince = now;
             }
             failedLast = now;
-            if (now - failingSince < PATIENCE.toNanos()) {
-                return;
+            begins = !outage;
+            if (begins) {
+                outage = true;
+                outageSince = now;
             }
-            replacing = true;
+            replaces = now - failingSince >= PATIENCE.toNanos();
+            replacing = replaces;
         }
-        log.info("event=reconnect endpoints={}", endpoints());
+        if (begins) {
+            log.warn("event=unreachable endpoints={} cause=\"{}\"", endpoints(), EtcdFailure.text(cause));
+        }
+        if (replaces) {
+            startReplacing();
+        }
+    }
+
+    private void startReplacing() {
+        log.debug("event=reconnect endpoints={}", endpoints());
         try {
             context.blocking().execute(this::replace); // not here: it may be its own thread that tells us
         } catch (RejectedExecutionException e) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.AccessCheck;
@@ -67,8 +68,15 @@ final class EtcdBackend implements LockBackend {
 
     private void firstContact() {
         Beginning beginning = Beginning.of(endpoints(), context.connectTimeout());
-        EtcdLiveness first = beginning.tryFor(() -> beginning.await(
-                session().ready().toCompletableFuture(), failure -> EtcdFailure.of(failure, "connect", endpoints())));
+        EtcdLiveness first = beginning.tryFor(() -> {
+            try {
+                return beginning.await(
+                        session().ready().toCompletableFuture(),
+                        failure -> EtcdFailure.of(failure, "connect", endpoints()));
+            } catch (BackendUnavailableException e) {
+                throw connection.explained(e);
+            }
+        });
         leaseDuration = first.lease();
     }
 

@@ -172,7 +172,7 @@ final class EtcdCalls {
             if (failure == null || EtcdFailure.isAnswer(failure)) {
                 connection.answered();
             } else if (EtcdFailure.isDisconnected(failure)) {
-                connection.broken(client);
+                connection.broken(client, failure);
             }
         });
     }

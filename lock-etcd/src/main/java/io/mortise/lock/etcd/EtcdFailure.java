@@ -8,6 +8,7 @@ import io.grpc.StatusRuntimeException;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
+import java.net.ConnectException;
 import java.security.cert.CertificateException;
 import java.util.Locale;
 import java.util.Objects;
@@ -45,7 +46,11 @@ final class EtcdFailure {
                                 + ". Check credentials and permissions",
                         failure)
                 : new BackendUnavailableException(
-                        what + ": no answer from " + endpoints + " (" + said.text + ")", failure);
+                        what + ": "
+                                + (find(failure, ConnectException.class) != null
+                                        ? endpoints + " refused the connection"
+                                        : "no answer from " + endpoints + " (" + said.text + ")"),
+                        failure);
     }
 
     /** A connection that broke while it was being made says nothing about certificates. */
@@ -74,6 +79,16 @@ final class EtcdFailure {
     static boolean isDisconnected(Throwable failure) {
         Said said = answer(failure);
         return said != null && said.code == Status.Code.UNAVAILABLE && !said.isByEtcd();
+    }
+
+    /** A connection was made, and closed before an answer came. */
+    static boolean isClosedByServer(Throwable failure) {
+        return isDisconnected(failure) && find(failure, ConnectException.class) == null;
+    }
+
+    /** A line about it. */
+    static String text(Throwable failure) {
+        return said(failure).text.lines().findFirst().orElse("");
     }
 
     /** A server was reached, whatever it said. */
@@ -112,10 +127,7 @@ final class EtcdFailure {
 
     private static Said said(Throwable failure) {
         Said said = answer(failure);
-        return said != null
-                ? said
-                : new Said(
-                        Status.Code.UNKNOWN, String.valueOf(innermost(failure).getMessage()));
+        return said != null ? said : new Said(Status.Code.UNKNOWN, message(innermost(failure)));
     }
 
     /** The innermost status: the outer one may say no more than that getting a token failed. */
@@ -137,9 +149,7 @@ final class EtcdFailure {
         String text = Objects.requireNonNullElse(
                 status.getDescription(), status.getCode().toString());
         Throwable cause = status.getCause();
-        return new Said(
-                status.getCode(),
-                cause == null ? text : text + ", " + innermost(cause).getMessage());
+        return new Said(status.getCode(), cause == null ? text : text + ", " + message(innermost(cause)));
     }
 
     private static Status.Code code(EtcdException answer) {
@@ -157,6 +167,11 @@ final class EtcdFailure {
             }
         }
         return null;
+    }
+
+    private static String message(Throwable failure) {
+        return Objects.requireNonNullElse(
+                failure.getMessage(), failure.getClass().getSimpleName());
     }
 
     private static Throwable innermost(Throwable failure) {

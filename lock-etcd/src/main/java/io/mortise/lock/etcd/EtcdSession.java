@@ -205,8 +205,14 @@ final class EtcdSession implements CurrentSession.Session {
             }
             over = true;
         }
-        log.info("event=session-over lease={} reason=\"{}\"", leaseId(), reason);
-        liveness().ifPresent(liveness -> liveness.lost(reason));
+        liveness()
+                .ifPresentOrElse(
+                        liveness -> {
+                            log.info("event=session-over lease={} reason=\"{}\"", leaseId(), reason);
+                            liveness.lost(reason);
+                        },
+                        () -> log.debug(
+                                "event=session-not-opened lease={} cause=\"{}\"", leaseId(), failure.toString()));
         ready.fail(EtcdFailure.of(failure, "opening a session", calls.endpoints()));
         watch.close();
         lines.values().forEach(LockLine::end);

@@ -9,7 +9,11 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import io.mortise.lock.spi.BackendContext;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -61,11 +65,35 @@ final class OwnClient {
         @Override
         public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
             CallOptions direct = options.withExecutor(MoreExecutors.directExecutor());
-            return next.newCall(
-                    method,
-                    WATCH.equals(method.getServiceName())
-                            ? direct
-                            : direct.withDeadlineAfter(requestTimeout.toNanos(), TimeUnit.NANOSECONDS));
+            return WATCH.equals(method.getServiceName())
+                    ? next.newCall(method, direct)
+                    : new Unlogged<>(next.newCall(
+                            method, direct.withDeadlineAfter(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)));
+        }
+    }
+
+    /**
+     * Wraps "unavailable" in another status. jetcd would log two warnings for each request that ends so, since that is what it
+     * repeats if it may, and during an outage every request ends so.
+     */
+    private static final class Unlogged<Q, A> extends SimpleForwardingClientCall<Q, A> {
+        Unlogged(ClientCall<Q, A> call) {
+            super(call);
+        }
+
+        @Override
+        public void start(Listener<A> listener, Metadata headers) {
+            super.start(
+                    new SimpleForwardingClientCallListener<>(listener) {
+                        @Override
+                        public void onClose(Status status, Metadata trailers) {
+                            boolean unavailable = status.getCode() == Status.Code.UNAVAILABLE;
+                            super.onClose(
+                                    unavailable ? Status.ABORTED.withCause(status.asRuntimeException()) : status,
+                                    trailers);
+                        }
+                    },
+                    headers);
         }
     }
 }

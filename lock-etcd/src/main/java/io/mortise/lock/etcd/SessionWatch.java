@@ -69,7 +69,7 @@ final class SessionWatch implements KeyWatch.Listener {
 
     @Override
     public void ended(Throwable cause) {
-        log.info("event=session-watch-ended lease={} cause=\"{}\"", session.leaseId(), cause.toString());
+        log.debug("event=session-watch-ended lease={} cause=\"{}\"", session.leaseId(), cause.toString());
         clock.schedule(RETRY, this::open);
     }
 }

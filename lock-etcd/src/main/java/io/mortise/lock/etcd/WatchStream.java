@@ -167,7 +167,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         closed = new Closed(status, trailers);
         int told = watches.size() + unconfirmed.size();
         if (told > 0) {
-            log.info("event=watch-stream-ended watches={} cause=\"{}\"", told, status);
+            log.debug("event=watch-stream-ended watches={} cause=\"{}\"", told, status);
         }
         endAll();
     }

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Test;
 class EtcdConnectTest {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final ClientOptions IMPATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMillis(600));
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
     private static EtcdTestServer open;
     private static EtcdTestServer guarded;
 
@@ -78,6 +79,20 @@ class EtcdConnectTest {
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("TLS");
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    }
+
+    @Test
+    void S15_tlsOnOneSideAloneIsRefusedAtOnce() {
+        String plain = open.endpoint().replace("http://", "");
+        String secured = open.tlsEndpoint().replace("https://", "");
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> Locks.connect("etcds://" + plain, PATIENT))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining(plain + " does not speak TLS");
+        assertThatThrownBy(() -> Locks.connect("etcd://" + secured, PATIENT))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining(secured + " speaks TLS");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(PATIENT.connectTimeout());
     }
 
     @Test
