@@ -2,6 +2,7 @@
 package io.mortise.lock.testkit.servers;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
@@ -16,14 +17,19 @@ import org.slf4j.LoggerFactory;
 final class ProxyConnection {
     private static final Logger log = LoggerFactory.getLogger(ProxyConnection.class);
 
+    private static final long REDIAL_NANOS = 5_000_000;
+
     private final ProxyFaults faults;
+    private final Selector selector;
+    private final long accepted = System.nanoTime();
     private final SocketAddress target;
     private final SocketChannel client;
-    private final SocketChannel server;
     private final SelectionKey clientKey;
-    private final SelectionKey serverKey;
     private final ProxyLane requests;
-    private final ProxyLane replies;
+    private SocketChannel server;
+    private SelectionKey serverKey;
+    private ProxyLane replies;
+    private long dialNanos = accepted;
     private boolean connecting;
     private boolean connected;
 
@@ -32,6 +38,7 @@ final class ProxyConnection {
         this.client = client;
         this.target = target;
         this.faults = faults;
+        this.selector = selector;
         this.server = SocketChannel.open();
         this.requests = new ProxyLane(client, server);
         this.replies = new ProxyLane(server, client);
@@ -69,12 +76,10 @@ final class ProxyConnection {
         long wait = ProxyLane.NOTHING_DUE;
         try {
             if (!connecting && !faults.blackHole) {
-                connecting = true;
-                connected = server.connect(target);
+                wait = dial(nowNanos);
             }
-            wait = Math.min(
-                    lane(requests, !faults.blackHole, nowNanos),
-                    lane(replies, !faults.blackHole && !faults.withholdReplies, nowNanos));
+            wait = Math.min(wait, lane(requests, !faults.blackHole, nowNanos));
+            wait = Math.min(wait, lane(replies, !faults.blackHole && !faults.withholdReplies, nowNanos));
             if (requests.done() && replies.done()) {
                 close();
             }
@@ -101,13 +106,47 @@ final class ProxyConnection {
         return (read.wantsRead() ? SelectionKey.OP_READ : 0) | (write.wantsWrite() ? SelectionKey.OP_WRITE : 0);
     }
 
+    /** Returns nanoseconds until it is time to, or {@link ProxyLane#NOTHING_DUE}. */
+    private long dial(long nowNanos) throws IOException {
+        if (dialNanos - nowNanos > 0) {
+            return dialNanos - nowNanos;
+        }
+        try {
+            connecting = true;
+            connected = server.connect(target);
+            return ProxyLane.NOTHING_DUE;
+        } catch (ConnectException e) {
+            return refused(e);
+        }
+    }
+
     private void finishConnect() {
         try {
             connected = server.finishConnect();
         } catch (IOException e) {
-            log.debug("event=proxy-target-refused target={} error={}", target, e.toString());
-            reset();
+            try {
+                refused(e);
+            } catch (IOException last) {
+                reset();
+            }
         }
+    }
+
+    /** Gets ready to dial again. Returns nanoseconds until then. */
+    private long refused(IOException failure) throws IOException {
+        log.debug("event=proxy-target-refused target={} error={}", target, failure.toString());
+        if (System.nanoTime() - accepted >= faults.patienceNanos) {
+            throw failure;
+        }
+        server.close();
+        server = SocketChannel.open();
+        prepare(server);
+        serverKey = server.register(selector, 0, this);
+        requests.deliverTo(server);
+        replies = new ProxyLane(server, client);
+        connecting = false;
+        dialNanos = System.nanoTime() + REDIAL_NANOS;
+        return REDIAL_NANOS;
     }
 
     boolean isOpen() {
@@ -131,7 +170,7 @@ final class ProxyConnection {
 
     private void close() {
         try (client;
-                server) {
+                SocketChannel last = server) {
             clientKey.cancel();
             serverKey.cancel();
         } catch (IOException e) {

@@ -8,7 +8,10 @@ final class ProxyFaults {
     boolean dropNextReply;
     long delayNanos;
 
-    /** Ends every fault; the delay is a property of the network and stays. */
+    /** How long a target that refuses is called again, before the client is told by a reset. */
+    long patienceNanos;
+
+    /** Ends every fault; the delay and the patience are properties of the network and stay. */
     void heal() {
         blackHole = false;
         withholdReplies = false;

@@ -24,7 +24,7 @@ final class ProxyLane {
     private record Chunk(Kind kind, long dueNanos, ByteBuffer bytes) {}
 
     private final SocketChannel from;
-    private final SocketChannel to;
+    private SocketChannel to;
     private final Deque<Chunk> chunks = new ArrayDeque<>();
     private int held;
     private boolean sourceEnded;
@@ -34,6 +34,11 @@ final class ProxyLane {
     ProxyLane(SocketChannel from, SocketChannel to) {
         this.from = from;
         this.to = to;
+    }
+
+    /** Delivers to that one from now on: the one before was never connected. */
+    void deliverTo(SocketChannel other) {
+        to = other;
     }
 
     /** Takes over what has arrived, to be delivered at {@code dueNanos}; returns whether there were any bytes. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.servers;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,6 +16,9 @@ final class QuorumLinks implements AutoCloseable {
         }
     }
 
+    /** A follower that calls a new leader too early would call again if it were refused; after a reset all elect anew. */
+    private static final Duration LEADER_LISTENS = Duration.ofSeconds(1);
+
     private final List<Link> links = new ArrayList<>();
 
     /** The lists hold the real ports, by node. */
@@ -25,7 +29,7 @@ final class QuorumLinks implements AutoCloseable {
                     links.add(new Link(
                             from,
                             to,
-                            TcpProxy.to("127.0.0.1", quorumPorts.get(to)),
+                            TcpProxy.to("127.0.0.1", quorumPorts.get(to)).withPatience(LEADER_LISTENS),
                             TcpProxy.to("127.0.0.1", electionPorts.get(to))));
                 }
             }

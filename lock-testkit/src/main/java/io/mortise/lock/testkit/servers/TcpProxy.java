@@ -26,6 +26,15 @@ public final class TcpProxy implements Line {
         return new TcpProxy(new InetSocketAddress(host, port));
     }
 
+    /**
+     * Calls a target that refuses again for so long, before the client is told by a reset: for a client that would take a refusal
+     * for "not yet", and a reset for worse.
+     */
+    TcpProxy withPatience(Duration patience) {
+        loop.tell(faults -> faults.patienceNanos = patience.toNanos());
+        return this;
+    }
+
     /** The port that clients connect to. */
     public int port() {
         return loop.address().getPort();

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * the sync limit; choose shorter session timeouts to see the others move on before its clients know.
  */
 public final class ZooKeeperTestEnsemble implements AutoCloseable {
-    /** ZooKeeper's unit of time here; sessions are at least two ticks, at most 60 s long. */
+    /** ZooKeeper's unit of time, unless another is given; sessions are at least two ticks, at most 60 s long. */
     public static final Duration TICK = Duration.ofMillis(500);
 
     /** The usual time that a follower serves on without its leader, and a leader without its followers: 5 s. */
@@ -30,11 +30,10 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperTestEnsemble.class);
     private static final Duration START_LIMIT = Duration.ofSeconds(40);
     private static final int START_ATTEMPTS = 3;
+    // A node that tries to follow a leader which has just gone waits so long in vain.
+    private static final Duration INIT_LIMIT = TICK.multipliedBy(8);
     private static final String SETTINGS = String.join(
             "\n",
-            "tickTime=" + TICK.toMillis(),
-            // A node that tries to follow a leader which has just gone waits this many ticks in vain.
-            "initLimit=8",
             "maxSessionTimeout=60000",
             "maxClientCnxns=0",
             "clientPortAddress=127.0.0.1",
@@ -48,8 +47,9 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     private final QuorumLinks links;
     private final List<ZooKeeperNode> nodes = new ArrayList<>();
 
-    private ZooKeeperTestEnsemble(Duration syncLimit) {
-        String settings = SETTINGS + "syncLimit=" + syncLimit.dividedBy(TICK) + "\n";
+    private ZooKeeperTestEnsemble(Duration tick, Duration syncLimit) {
+        String settings = SETTINGS + "tickTime=" + tick.toMillis() + "\nsyncLimit=" + syncLimit.dividedBy(tick)
+                + "\ninitLimit=" + INIT_LIMIT.dividedBy(tick) + "\n";
         List<Integer> ports = FreePorts.find(3 * SIZE);
         List<Integer> quorum = ports.subList(0, SIZE);
         List<Integer> election = ports.subList(SIZE, 2 * SIZE);
@@ -79,8 +79,18 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
      * @throws IllegalStateException if it did not come up on three different sets of ports
      */
     public static ZooKeeperTestEnsemble start(Duration syncLimit) {
+        return start(TICK, syncLimit);
+    }
+
+    /**
+     * As {@link #start(Duration)}, with another unit of time.
+     *
+     * @param tick at most 4 s
+     * @param syncLimit whole ticks
+     */
+    public static ZooKeeperTestEnsemble start(Duration tick, Duration syncLimit) {
         for (int attempt = 1; ; attempt++) {
-            ZooKeeperTestEnsemble ensemble = new ZooKeeperTestEnsemble(syncLimit);
+            ZooKeeperTestEnsemble ensemble = new ZooKeeperTestEnsemble(tick, syncLimit);
             try {
                 ensemble.awaitServing(START_LIMIT);
                 return ensemble;

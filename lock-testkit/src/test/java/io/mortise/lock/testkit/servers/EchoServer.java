@@ -10,12 +10,17 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Sends back what it gets, and counts it: a server that can be asked whether a request was executed. */
 final class EchoServer implements AutoCloseable {
-    private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final ServerSocket listener;
     private final AtomicLong received = new AtomicLong();
 
     private final Thread acceptor;
 
     EchoServer() throws IOException {
+        this(0);
+    }
+
+    EchoServer(int port) throws IOException {
+        listener = new ServerSocket(port, 50, InetAddress.getLoopbackAddress());
         acceptor = thread(() -> {
             while (true) {
                 Socket socket = listener.accept();

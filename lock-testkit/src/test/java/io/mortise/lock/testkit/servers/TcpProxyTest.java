@@ -47,6 +47,20 @@ class TcpProxyTest {
     }
 
     @Test
+    void withPatience_callsAgain_untilTheTargetListens() throws Exception {
+        int port = server.port();
+        server.close();
+        try (TcpProxy patient = TcpProxy.to("127.0.0.1", port).withPatience(Duration.ofHours(1));
+                Socket early = new Socket(InetAddress.getLoopbackAddress(), patient.port())) {
+            early.setSoTimeout((int) LIMIT.toMillis());
+            early.getOutputStream().write(7);
+            Await.until("the byte waits in the proxy", LIMIT, () -> patient.heldBytes() == 1);
+            server = new EchoServer(port);
+            assertThat(early.getInputStream().read()).isEqualTo(7);
+        }
+    }
+
+    @Test
     void forwards_muchData_inOrder() throws Exception {
         byte[] sent = new byte[12 << 20];
         for (int i = 0; i < sent.length; i++) {
