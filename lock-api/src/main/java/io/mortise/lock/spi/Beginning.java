@@ -59,13 +59,13 @@ public final class Beginning {
         try {
             return contact.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new BackendUnavailableException(inVain.get(), e);
+            throw new BackendUnavailableException(inVain.get()); // its cause has nothing to say
         } catch (ExecutionException e) {
             Optional<LockConfigurationException> unlinked = LinkageFailure.find(e, "connect to " + endpoints);
             throw unlinked.isPresent() ? unlinked.get() : meaning.apply(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints, e);
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints);
         }
     }
 

@@ -69,7 +69,9 @@ final class ZkBackend implements LockBackend {
         ZkSession first = session();
         CompletableFuture<?> contact =
                 first.ready().thenCompose(liveness -> check(first)).toCompletableFuture();
+        NoSession asking = NoSession.ask(endpoints(), ServerWord.of(options, wordTimeoutMillis()), context, contact);
         Beginning.of(endpoints(), context.connectTimeout())
+                .orSay(asking::inVain)
                 .await(contact, failure -> ZkFailure.of(failure, "connect", endpoints()));
     }
 

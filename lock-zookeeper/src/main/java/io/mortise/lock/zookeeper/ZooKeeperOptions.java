@@ -154,11 +154,27 @@ public final class ZooKeeperOptions {
         return copy;
     }
 
-    /** TLS, SASL and the rest, for this client alone. Ignored with {@link #using}. */
+    /**
+     * TLS, SASL and the rest, for this client alone. TLS takes {@code zookeeper.client.secure=true} and {@code
+     * zookeeper.clientCnxnSocket=ClientCnxnSocketNetty}. Ignored with {@link #using}.
+     *
+     * @throws IllegalArgumentException if only the first is there: ZooKeeper's client would send in the clear
+     */
     public ZooKeeperOptions clientConfig(ZKClientConfig config) {
+        if (config.getBoolean(ZKClientConfig.SECURE_CLIENT) && !usesTls(config)) {
+            throw new IllegalArgumentException("clientConfig has " + ZKClientConfig.SECURE_CLIENT + "=true, must have "
+                    + ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET
+                    + "=ClientCnxnSocketNetty too: ZooKeeper's client would send in the clear");
+        }
         ZooKeeperOptions copy = copy();
         copy.clientConfig = Optional.of(config);
         return copy;
+    }
+
+    /** Whether ZooKeeper's client does: its usual kind of socket ignores that it should. */
+    static boolean usesTls(ZKClientConfig config) {
+        String socket = config.getProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "");
+        return config.getBoolean(ZKClientConfig.SECURE_CLIENT) && socket.contains("Netty");
     }
 
     Optional<String> connectString() {
@@ -194,9 +210,7 @@ public final class ZooKeeperOptions {
 
     /** Who can reach the locks. What an application's own handle sends is not known, only the ACL of the nodes. */
     AccessCheck access() {
-        boolean tls = clientConfig
-                .map(config -> config.getBoolean(ZKClientConfig.SECURE_CLIENT))
-                .orElse(Boolean.getBoolean(ZKClientConfig.SECURE_CLIENT));
+        boolean tls = usesTls(clientConfig.orElseGet(ZKClientConfig::new));
         List<String> hosts = connectString.stream()
                 .flatMap(given -> new ConnectStringParser(given).getServerAddresses().stream())
                 .map(InetSocketAddress::getHostString)

@@ -73,9 +73,12 @@ class ZooKeeperProviderTest {
         assertThat(ZooKeeperOptions.openToAll(ZooDefs.Ids.READ_ACL_UNSAFE)).isFalse();
     }
 
+    private static final String SECURE = "zookeeper.client.secure=true\n";
+    private static final String NETTY = "zookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty\n";
+
     @Test
     void S19_aPasswordWithoutTlsIsTold(@TempDir Path dir) throws Exception {
-        Path tls = Files.writeString(dir.resolve("tls.cfg"), "zookeeper.client.secure=true\n");
+        Path tls = Files.writeString(dir.resolve("tls.cfg"), SECURE + NETTY);
         String user = "zookeeper://ann:" + SECRET + "@h1,h2";
         assertThat(access("zookeeper://h1,h2")).contains("open to everyone");
         assertThat(access(user)).contains("without TLS").doesNotContain("open to everyone", SECRET);
@@ -89,12 +92,21 @@ class ZooKeeperProviderTest {
 
     @Test
     void aClientConfigFileIsRead(@TempDir Path dir) throws Exception {
-        Path file = Files.writeString(dir.resolve("client.cfg"), "zookeeper.client.secure=true\n");
+        Path file = Files.writeString(dir.resolve("client.cfg"), SECURE + NETTY);
         ZooKeeperOptions options = options("zookeeper://localhost?acl=creator&clientConfig=" + file);
         assertThat(options.clientConfig())
                 .hasValueSatisfying(config -> assertThat(config.getBoolean(ZKClientConfig.SECURE_CLIENT))
                         .isTrue());
         assertThat(options.openToAll()).isFalse();
+    }
+
+    /** ZooKeeper's client takes no notice of the one without the other, and connects. */
+    @Test
+    void S19_aClientThatWouldSendInTheClearThoughItShouldNotIsRefused(@TempDir Path dir) throws Exception {
+        Path file = Files.writeString(dir.resolve("client.cfg"), SECURE);
+        assertThatThrownBy(() -> options("zookeeper://localhost?clientConfig=" + file))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContainingAll("zookeeper.clientCnxnSocket=ClientCnxnSocketNetty", "in the clear");
     }
 
     @ParameterizedTest

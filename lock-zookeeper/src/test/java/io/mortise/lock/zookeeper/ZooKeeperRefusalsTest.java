@@ -66,44 +66,6 @@ class ZooKeeperRefusalsTest {
         return "zookeeper://" + userInfo + server.connectString() + rest;
     }
 
-    /** Fails as unavailable, naming the endpoint, soon after the connect timeout. */
-    private static void assertUnavailable(String endpoint) {
-        long start = System.nanoTime();
-        Throwable error = catchThrowable(() -> Locks.connect("zookeeper://" + endpoint + "/base", QUICK));
-        Duration took = Duration.ofNanos(System.nanoTime() - start);
-        assertThat(error).isInstanceOf(BackendUnavailableException.class).hasMessageContainingAll(endpoint, "1500 ms");
-        assertThat(took).isBetween(CONNECT, CONNECT.plusSeconds(4));
-    }
-
-    @Test
-    void S15_nothingListening() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
-        assertUnavailable("127.0.0.1:" + port);
-    }
-
-    @Test
-    void S15_unknownHost() {
-        assertUnavailable("no-such-host.invalid:2181");
-    }
-
-    @Test
-    void S15_blackHoledServer() {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
-            line.blackHole();
-            assertUnavailable(line.address());
-        }
-    }
-
-    @Test
-    void S15_serverThatTakesConnectionsAndNeverAnswers() throws Exception {
-        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-            assertUnavailable("127.0.0.1:" + silent.getLocalPort());
-        }
-    }
-
     @Test
     void missingChrootIsRefusedByName() {
         assertThatThrownBy(() -> Locks.connect(url("", "/base?chroot=/no/such")))

@@ -12,22 +12,24 @@ import java.security.KeyStore;
 import java.util.Base64;
 import java.util.concurrent.TimeUnit;
 
-/** A fresh self-signed certificate of 127.0.0.1 and localhost, and its key, as PEM files; valid for a day. */
-final class TestCertificate {
+/** A fresh self-signed certificate of 127.0.0.1 and localhost, and its key, as PEM files and a store; valid for a day. */
+public final class TestCertificate {
     private static final String SERVER = "server";
-    private static final String PASSWORD = "changeit";
+
+    /** Of the store, and of the key in it. */
+    public static final String PASSWORD = "changeit";
 
     private TestCertificate() {}
 
     /** Makes a server's files in that directory, with the JDK's own {@code keytool}. */
-    static void create(Path dir) {
+    public static void create(Path dir) {
         create(dir, SERVER);
     }
 
     /** The same for whoever has that name. */
     static void create(Path dir, String name) {
         try {
-            Path store = dir.resolve(name + ".p12");
+            Path store = store(dir, name);
             keytool(store, name);
             KeyStore keys = KeyStore.getInstance("PKCS12");
             try (InputStream in = Files.newInputStream(store)) {
@@ -45,7 +47,17 @@ final class TestCertificate {
         }
     }
 
-    static Path certificate(Path dir) {
+    /** Of a server's certificate and key, PKCS 12. */
+    public static Path store(Path dir) {
+        return store(dir, SERVER);
+    }
+
+    private static Path store(Path dir, String name) {
+        return dir.resolve(name + ".p12");
+    }
+
+    /** Of a server, for who is to trust it. */
+    public static Path certificate(Path dir) {
         return certificate(dir, SERVER);
     }
 

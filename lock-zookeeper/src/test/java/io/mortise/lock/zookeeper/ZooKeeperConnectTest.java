@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.servers.TestCertificate;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.server.NettyServerCnxnFactory;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server that may come up is waited for, and the message says what was seen. What waiting cannot help fails at once. */
+@Tag("once")
+@Timeout(60)
+class ZooKeeperConnectTest {
+    private static final Duration CONNECT = Duration.ofMillis(1500);
+    private static final ClientOptions QUICK = ClientOptions.defaults().connectTimeout(CONNECT);
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(5));
+
+    private static final String KEYS = "zookeeper.ssl.keyStore.";
+
+    /** Of the server with TLS, which reads them at each connection. */
+    private static final Map<String, String> SETTINGS = Map.of(
+            ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY,
+            NettyServerCnxnFactory.class.getName(),
+            KEYS + "password",
+            TestCertificate.PASSWORD,
+            "zookeeper.ssl.clientAuth",
+            "none");
+
+    @TempDir
+    private static Path dir;
+
+    private static ZooKeeperTestServer plain;
+    private static ServerCnxnFactory secure;
+
+    @BeforeAll
+    static void startServers() throws Exception {
+        plain = ZooKeeperTestServer.start();
+        TestCertificate.create(dir);
+        SETTINGS.forEach(System::setProperty);
+        System.setProperty(KEYS + "location", TestCertificate.store(dir).toString());
+        secure = ServerCnxnFactory.createFactory();
+        secure.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0, -1, true);
+        Path data = Files.createDirectory(dir.resolve("data"));
+        secure.startup(new ZooKeeperServer(data.toFile(), data.toFile(), 500));
+    }
+
+    @AfterAll
+    static void stopServers() {
+        SETTINGS.keySet().forEach(System::clearProperty);
+        System.clearProperty(KEYS + "location");
+        plain.close();
+        secure.shutdown();
+    }
+
+    private static String securePort() {
+        return "127.0.0.1:" + secure.getLocalPort();
+    }
+
+    private static void assertUnavailable(String endpoint, String why) {
+        long start = System.nanoTime();
+        Throwable error = catchThrowable(() -> Locks.connect("zookeeper://" + endpoint + "/base", QUICK));
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        assertThat(error)
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContainingAll(endpoint, "1500 ms", why)
+                .hasNoCause();
+        assertThat(took).isBetween(CONNECT, CONNECT.plusSeconds(4));
+    }
+
+    private static void assertRefused(String url, String... why) {
+        assertThat(catchThrowable(() -> Locks.connect(url, PATIENT)))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContainingAll(why);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return free.getLocalPort();
+        }
+    }
+
+    @Test
+    void S15_nothingListening() throws Exception {
+        assertUnavailable("127.0.0.1:" + freePort(), "refuses connections");
+    }
+
+    @Test
+    void S15_unknownHost() {
+        assertUnavailable("no-such-host.invalid:2181", "not known to the name service");
+    }
+
+    @Test
+    void S15_blackHoledServer() {
+        try (TcpProxy line = TcpProxy.to("127.0.0.1", plain.port())) {
+            line.blackHole();
+            assertUnavailable(line.address(), "no answer");
+        }
+    }
+
+    @Test
+    void S15_serverThatTakesConnectionsAndNeverAnswers() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            assertUnavailable("127.0.0.1:" + silent.getLocalPort(), "no answer");
+        }
+    }
+
+    @Test
+    void S15_aServerThatRefusesConnectionsAndThenStartsIsWaitedFor() throws Exception {
+        try (ZooKeeperTestServer late = ZooKeeperTestServer.start()) {
+            late.stop();
+            CompletableFuture<LockClient> connect =
+                    CompletableFuture.supplyAsync(() -> Locks.connect("zookeeper://" + late.connectString(), PATIENT));
+            CompletableFuture<Throwable> seen = CompletableFuture.supplyAsync(
+                    () -> catchThrowable(() -> Locks.connect("zookeeper://" + late.connectString(), QUICK)));
+            assertThat(seen.get(30, TimeUnit.SECONDS)).hasMessageContaining("refuses connections");
+            late.restart();
+            connect.get(30, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void S15_withoutTlsOnAPortThatSpeaksItThereIsNoWaiting() {
+        assertRefused("zookeeper://" + securePort(), securePort() + " speaks TLS", "zookeeper.client.secure=true");
+    }
+
+    @Test
+    void S15_withTlsOnAPortThatSpeaksNoneThereIsNoWaiting() throws Exception {
+        assertRefused(
+                "zookeeper://" + plain.connectString() + "?clientConfig=" + tls(TestCertificate.certificate(dir)),
+                plain.connectString() + " does not speak TLS");
+    }
+
+    @Test
+    void S15_aCertificateThatIsNotTrustedEndsTheWait() throws Exception {
+        Path other = Files.createDirectory(dir.resolve("other"));
+        TestCertificate.create(other);
+        assertRefused(
+                "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificate.certificate(other)),
+                securePort() + " fails in TLS",
+                "PKIX");
+    }
+
+    @Test
+    void S15_trustedCertificatesThatCannotBeReadEndTheWait() throws Exception {
+        assertRefused(
+                "zookeeper://" + securePort() + "?clientConfig=" + tls(dir.resolve("none.crt")),
+                "TLS, which cannot be set up",
+                "none.crt");
+    }
+
+    /** One of the servers may be about to start. */
+    @Test
+    void S15_aServerThatIsDownBesideOneThatNeverWillDoIsWaitedFor() throws Exception {
+        String both = "127.0.0.1:" + freePort() + "," + securePort();
+        assertThat(catchThrowable(() -> Locks.connect("zookeeper://" + both, QUICK)))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContainingAll("refuses connections", "speaks TLS");
+    }
+
+    @Test
+    void locksOverTls() throws Exception {
+        try (LockClient client = Locks.connect(
+                        "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificate.certificate(dir)));
+                Lease lease = client.named("n").acquire()) {
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(ZkTests.diagnosis(client))
+                    .noneMatch(finding -> finding.what().contains("does not answer"));
+        }
+    }
+
+    private static Path tls(Path trusted) throws IOException {
+        Path file = Files.createTempFile(dir, "client", ".cfg");
+        return Files.writeString(
+                file,
+                String.join(
+                        "\n",
+                        "zookeeper.client.secure=true",
+                        "zookeeper.clientCnxnSocket=ClientCnxnSocketNetty",
+                        "zookeeper.ssl.trustStore.location=" + trusted,
+                        "zookeeper.ssl.trustStore.type=PEM"));
+    }
+}
