@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
@@ -36,6 +37,9 @@ final class SentinelConnection implements RedisConnectionStateListener {
     @GuardedBy("this")
     private @Nullable CompletableFuture<Opened> opened;
 
+    @GuardedBy("this")
+    private int closed;
+
     private record Opened(StatefulRedisPubSubConnection<String, String> connection, String runId) {}
 
     /**
@@ -52,8 +56,30 @@ final class SentinelConnection implements RedisConnectionStateListener {
         return uri.getHost() + ":" + uri.getPort();
     }
 
-    /** Asks for the master of that name. */
+    /**
+     * Asks for the master of that name. A connection from an earlier question may have been lost unseen: then this one is asked over
+     * another.
+     */
     CompletionStage<SentinelAnswer> ask(String master) {
+        int before;
+        @Nullable CompletableFuture<Opened> earlier;
+        synchronized (this) {
+            before = closed;
+            earlier = opened != null && opened.isDone() ? opened : null;
+        }
+        return said(master)
+                .exceptionallyCompose(failure -> {
+                    boolean answered = failure.getCause() instanceof RedisCommandExecutionException;
+                    if (answered || earlier == null || isClosedSince(before)) {
+                        return CompletableFuture.failedFuture(failure);
+                    }
+                    leave(earlier);
+                    return said(master);
+                })
+                .thenCompose(this::resolved);
+    }
+
+    private CompletionStage<Said> said(String master) {
         return open().thenCompose(to -> {
             CompletionStage<List<String>> address = to.connection
                     .async()
@@ -69,8 +95,7 @@ final class SentinelConnection implements RedisConnectionStateListener {
                             CommandType.SENTINEL,
                             new ListOfMapsOutput<>(StringCodec.UTF8),
                             new CommandArgs<>(StringCodec.UTF8).add("SENTINELS").add(master));
-            return address.thenCombine(others, (named, known) -> new Said(to.runId, named, known))
-                    .thenCompose(this::resolved);
+            return address.thenCombine(others, (named, known) -> new Said(to.runId, named, known));
         });
     }
 
@@ -147,18 +172,42 @@ final class SentinelConnection implements RedisConnectionStateListener {
 
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
-        close(); // Lettuce would connect again and again, also while nobody asks
+        @Nullable CompletableFuture<Opened> present;
+        synchronized (this) {
+            present = opened;
+        }
+        // It may have been given up before, and another be in use.
+        if (present != null
+                && present.isDone()
+                && !present.isCompletedExceptionally()
+                && present.join().connection == handler) {
+            leave(present);
+        }
+        handler.closeAsync(); // Lettuce would connect again and again, also while nobody asks
     }
 
-    /** Closes the connection; the next question opens another. */
-    void close() {
-        CompletableFuture<Opened> known;
+    private synchronized boolean isClosedSince(int before) {
+        return closed != before;
+    }
+
+    private void leave(CompletableFuture<Opened> known) {
         synchronized (this) {
+            if (opened == known) {
+                opened = null;
+            }
+        }
+        known.thenAccept(to -> to.connection.closeAsync());
+    }
+
+    /** Closes the connection, and what is under way on it fails; the next question opens another. */
+    void close() {
+        @Nullable CompletableFuture<Opened> known;
+        synchronized (this) {
+            closed++;
             known = opened;
-            opened = null;
         }
         if (known != null) {
-            known.thenAccept(to -> to.connection.closeAsync());
+            leave(known);
         }
     }
 }

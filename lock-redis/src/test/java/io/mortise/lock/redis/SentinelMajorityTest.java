@@ -4,6 +4,11 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnectionImpl;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
@@ -14,10 +19,16 @@ import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestSentinel;
 import io.mortise.lock.testkit.servers.TcpProxy;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -139,6 +150,53 @@ class SentinelMajorityTest {
                 client.named("often").acquire().close();
             }
             assertThat(lines).allMatch(line -> line.connections() <= 2);
+        }
+    }
+
+    /** Its loss is told by the thread that is held: until then it looks as if it stood. */
+    @Test
+    void S15_aSentinelWhoseConnectionWasLostUnseenIsAskedOverAnother() throws Exception {
+        List<StatefulRedisPubSubConnectionImpl<?, ?>> opened = new CopyOnWriteArrayList<>();
+        CountDownLatch held = new CountDownLatch(1);
+        RedisClient client = RedisClient.create();
+        try {
+            client.addListener(new RedisConnectionStateListener() {
+                @Override
+                public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+                    opened.add((StatefulRedisPubSubConnectionImpl<?, ?>) connection);
+                }
+            });
+            SentinelConnection sentinel = new SentinelConnection(
+                    client, RedisURI.create("127.0.0.1", ports().get(0)), ForkJoinPool.commonPool());
+            SentinelAnswer first = get(sentinel.ask(RedisTestSentinel.MASTER_NAME));
+            CountDownLatch holding = new CountDownLatch(1);
+            CompletionStage<Void> holder = opened.get(0).async().ping().thenRun(() -> {
+                holding.countDown();
+                awaitUninterruptibly(held);
+            });
+            holding.await();
+            CompletableFuture<Void> lost = opened.get(0).closeAsync();
+            CompletionStage<SentinelAnswer> second = sentinel.ask(RedisTestSentinel.MASTER_NAME);
+            held.countDown();
+            assertThat(get(second)).isEqualTo(first);
+            assertThat(opened).hasSize(2);
+            get(holder);
+            get(lost);
+        } finally {
+            held.countDown();
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    private static <T> T get(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }
