@@ -15,6 +15,8 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
     private final int epoch;
     private final AtomicReference<@Nullable Runnable> written = new AtomicReference<>();
 
+    private volatile Runnable answered = Call::nothing;
+
     private Call(CommandType type, ScriptArgs args, long sentNanos, int epoch) {
         super(new Command<>(type, new Answer(), args));
         this.sentNanos = sentNanos;
@@ -53,6 +55,17 @@ final class Call extends AsyncCommand<String, String, List<Object>> {
     public void encode(ByteBuf buffer) {
         super.encode(buffer);
         written();
+    }
+
+    /** Told on the I/O thread as the server's answer comes, also to a request that was given up. */
+    void whenAnswered(Runnable told) {
+        answered = told;
+    }
+
+    @Override
+    public void complete() {
+        answered.run();
+        super.complete();
     }
 
     /** When it was handed to the connection. */

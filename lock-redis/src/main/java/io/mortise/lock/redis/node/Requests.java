@@ -13,6 +13,7 @@ import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,8 @@ final class Requests {
     private final NodeListener listener;
     private final Deadlines deadlines;
     private final SendOrder order;
+    private final Duration toRead;
+    private final AtomicBoolean knocking = new AtomicBoolean();
     private volatile long heardNanos;
 
     /** The listener is told of what fails. */
@@ -39,6 +42,7 @@ final class Requests {
         this.listener = listener;
         this.heardNanos = clock.nanoTime();
         this.deadlines = new Deadlines(clock, limit, this::overdue);
+        this.toRead = limit.dividedBy(4);
         this.order = new SendOrder(connection::elsewhere);
     }
 
@@ -57,13 +61,11 @@ final class Requests {
     }
 
     private void send(Call call, Reply reply, Script script, String[] keys, String[] args) {
+        call.whenAnswered(this::heard);
         call.whenComplete(
                 (answer, failure) -> { // before it is sent: what runs on the I/O thread keeps the server's order
                     call.written();
                     deadlines.ended();
-                    if (failure == null || failure instanceof RedisCommandExecutionException) {
-                        heard();
-                    }
                     if (failure == null) {
                         answered(reply, answer);
                     } else if (failure instanceof RedisNoScriptException) {
@@ -146,13 +148,42 @@ final class Requests {
     }
 
     private void overdue(Call call) {
-        boolean silent = heardNanos - call.sentNanos() < 0 && call.epoch() == connection.epoch();
+        boolean silent = isSilentSince(call) && !node.isClosed();
         call.completeExceptionally(new BackendUnavailableException(
                 "no answer from " + node.endpoints() + " in " + limit.toMillis() + " ms"));
-        if (silent && !node.isClosed()) {
-            // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
-            log.info("event=connection-silent endpoints={}", node.endpoints());
-            connection.drop();
+        if (silent && knocking.compareAndSet(false, true)) {
+            knock(call);
+        }
+    }
+
+    private boolean isSilentSince(Call call) {
+        return heardNanos - call.sentNanos() < 0 && call.epoch() == connection.epoch();
+    }
+
+    /**
+     * After a pause of the process this timer may run long before the thread that has the answers to read. So nothing is decided
+     * before that thread has written one question more, and had time to read.
+     */
+    private void knock(Call unanswered) {
+        Knock knock = new Knock(() -> clock.schedule(toRead, () -> {
+            knocking.set(false);
+            if (isSilentSince(unanswered) && !node.isClosed()) {
+                // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
+                log.info("event=connection-silent endpoints={}", node.endpoints());
+                connection.drop();
+            }
+        }));
+        knock.whenComplete((time, failure) -> {
+            if (failure == null) {
+                heard();
+            } else {
+                knocking.set(false); // it may never have been written
+            }
+        });
+        try {
+            connection.made().dispatch(knock);
+        } catch (RuntimeException e) {
+            knock.completeExceptionally(e);
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class RedisNodeTest {
@@ -73,6 +74,65 @@ class RedisNodeTest {
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
             node.close().join();
         }
+    }
+
+    /** As above, and the thread that is to read stays behind for as long as it takes. */
+    @Test
+    void S15_aThreadThatDoesNotReadIsNoSilence() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (NodeBench bench = new NodeBench(clock)) {
+            Duration limit = Duration.ofSeconds(2);
+            RedisNode node = bench.node(limit);
+            long connection = connectionId(node);
+            CompletableFuture<Void> stopped = new CompletableFuture<>();
+            CompletableFuture<Void> goesOn = new CompletableFuture<>();
+            CompletionStage<?> first = node.ask("a ping", commands -> {
+                var ping = commands.ping();
+                ping.thenRun(() -> {
+                    stopped.complete(null);
+                    goesOn.orTimeout(60, TimeUnit.SECONDS).join();
+                });
+                return ping;
+            });
+            stopped.get(20, TimeUnit.SECONDS);
+            clock.advance(Duration.ofMillis(1));
+            CompletionStage<?> second = node.ask("a script", new Script("return 1"), NO_KEYS);
+            clock.advance(limit.multipliedBy(2));
+            assertThatThrownBy(() -> second.toCompletableFuture().get(20, TimeUnit.SECONDS))
+                    .hasMessageContaining("no answer");
+            goesOn.complete(null);
+            first.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
+            clock.advance(limit);
+            assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
+            node.close().join();
+        }
+    }
+
+    @Test
+    void S15_theConnectionOfASilentServerIsDropped() throws Exception {
+        try (NodeBench bench = new NodeBench()) {
+            RedisNode node = bench.node(Duration.ofMillis(300));
+            int epoch = node.epoch();
+            bench.server.pause();
+            CompletionStage<?> asked = node.ask("a script", new Script("return 1"), NO_KEYS);
+            Await.until("it is dropped", NodeBench.SOON, () -> node.epoch() != epoch);
+            assertThat(asked.toCompletableFuture()).isCompletedExceptionally();
+            bench.server.resume();
+            node.close().join();
+        }
+    }
+
+    /** It was given up, but it shows that the connection stands. */
+    @Test
+    void S15_aLateAnswerIsHeard() {
+        AtomicInteger heard = new AtomicInteger();
+        Call call = Call.byText(new Script("return 1"), NO_KEYS, NO_KEYS, 0, 1);
+        call.whenAnswered(heard::incrementAndGet);
+        call.completeExceptionally(new BackendUnavailableException("no answer"));
+        assertThat(heard).hasValue(0);
+        call.complete();
+        assertThat(heard).hasValue(1);
     }
 
     private static long connectionId(RedisNode node) throws Exception {
