@@ -21,7 +21,7 @@ public record RedlockSummary(List<Instance> masters) {
         CONFLICTED,
         /** No answer, or none that counts. */
         FAILED,
-        /** It has not answered yet. */
+        /** It has not answered yet, or was not asked, since the others had decided. */
         PENDING
     }
 
@@ -46,7 +46,7 @@ public record RedlockSummary(List<Instance> masters) {
     /** That no majority answered, for people: how many did, and why each of the others did not. */
     String withoutQuorum() {
         return withoutQuorum(
-                masters.size() - count(Vote.FAILED),
+                count(Vote.ACQUIRED) + count(Vote.CONFLICTED),
                 masters.size(),
                 masters.stream()
                         .filter(master -> master.vote == Vote.FAILED)

@@ -46,9 +46,14 @@ final class Round {
     /** The core hears of the outcome once this has returned: until then nothing of a next round is sent. */
     CompletionStage<Attempt> start() {
         List<Part> absent = new ArrayList<>();
+        List<Part> spared = new ArrayList<>();
         for (Part part : parts) {
+            if (lost) {
+                spared.add(part);
+                continue;
+            }
             Master.Greeted voting = part.master().electable();
-            if (voting == null || lost) {
+            if (voting == null) {
                 absent.add(part);
                 continue;
             }
@@ -59,6 +64,7 @@ final class Round {
             }
         }
         absent.forEach(part -> landed(part, part.master().abstains(), false));
+        spared.forEach(part -> landed(part, new Vote.NotAsked(), false));
         return outcome;
     }
 

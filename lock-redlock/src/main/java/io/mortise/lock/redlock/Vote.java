@@ -33,8 +33,13 @@ sealed interface Vote {
         }
     }
 
+    /** It was not asked: the others had decided by then. */
+    record NotAsked() implements Vote {}
+
     /** Whether that master certainly did not vote for us. */
     default boolean isNotOurs() {
-        return this instanceof Conflicted || (this instanceof Failed failed && !failed.mayBeOurs);
+        return this instanceof Conflicted
+                || this instanceof NotAsked
+                || (this instanceof Failed failed && !failed.mayBeOurs);
     }
 }
