@@ -140,12 +140,15 @@ final class Admissions {
     }
 
     private void disagree(Master master, Master.Greeted said, boolean isNews) {
+        Duration stored = Duration.ofNanos(said.standing().maxLeaseMicros().orElse(0) * 1_000);
         LockConfigurationException refusal = new LockConfigurationException("maxLease is " + maxLease
                 + " in this client, but "
-                + Duration.ofNanos(said.standing().maxLeaseMicros().orElse(0) * 1_000)
+                + stored
                 + " at " + master.endpoint() + " (prefix \"" + keys.prefix()
                 + "\"): it must be the same for all clients, or one master could forget a lease that another client"
-                + " still has; connect with that value, or change it at all masters as docs/semantics.md says");
+                + " still has. Connect with that value; or, to change it, stop all clients"
+                + (stored.compareTo(maxLease) > 0 ? ", wait for " + stored : "") + ", and say at each master: HSET "
+                + keys.state() + " maxLease " + maxLease.toMillis());
         master.refused(refusal);
         if (isNews) {
             log.warn("event=max-lease-differs {}", refusal.getMessage());

@@ -26,6 +26,8 @@ public final class Logging {
             // Nor is each run of a job the place to hear of settings that endanger locks: doctor tells.
             set("log.io.mortise.lock.spi.AccessCheck", "error");
             set("log.io.mortise.lock.redis.node.EvictionCheck", "error");
+            // What a user would take for a hang: that masters in quarantine are waited for, and for how long.
+            set("log.io.mortise.lock.redlock.FirstQuorum", "info");
             for (String told : TOLD) {
                 set("log.io.mortise.lock.core." + told, "error");
             }

@@ -14,6 +14,7 @@ import io.mortise.lock.cli.run.LockctlProcess.Ended;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -268,5 +269,23 @@ class StoreLossTest {
                         "lockctl: leaseDuration is PT5S, but this backend has one lease for all locks: its session"
                                 + " of PT15S");
         assertThat(ended.out()).isEmpty();
+    }
+
+    @Test
+    void S15_mastersThatDoNotVoteYetAreWaitedForAndThatIsSaidOnce() {
+        try (RedisTestMasters masters = RedisTestMasters.start(3)) {
+            String url = masters.url() + "?lease=2s&maxLease=4s";
+            for (String command : List.of("who", "list")) {
+                List<String> arguments = command.equals("who") ? List.of("stood") : List.of();
+                masters.each(redis -> redis.call("FLUSHALL"));
+                try (LockctlProcess waits = lockctl(command, url, arguments.toArray(String[]::new))) {
+                    Ended ended = waits.end();
+                    assertThat(ended.err().lines().filter(line -> line.contains("event=waiting-for-masters")))
+                            .as("%s", ended)
+                            .hasSize(1);
+                    assertThat(ended.err().lines()).as("%s", ended).hasSize(1);
+                }
+            }
+        }
     }
 }
