@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
+import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
@@ -15,6 +17,7 @@ import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisSlotMigration;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -186,6 +189,19 @@ class ClusterMovesTest {
         try (Lease next = second.get(20, TimeUnit.SECONDS)) {
             assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
         }
+    }
+
+    /** Its next renewal would be due minutes later. */
+    @Test
+    void S07_aGrantThatAFailoverLostIsLostAtOnce() throws Exception {
+        LockOptions longLease = LockOptions.defaults().leaseDuration(Duration.ofMinutes(15));
+        Lease lease = one.named("x", longLease).acquire();
+        try (BareRedis master = cluster.masterOf(SLOT).connect()) {
+            master.call("DEL", KEYS.of(new LockName("x")).grant());
+        }
+        cluster.failOver(SLOT);
+        LossReason why = lease.lost().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
     }
 
     private static void awaitReplicated(RedisTestServer master) {

@@ -101,6 +101,9 @@ class ForgedGrantTest extends OneServerTest {
         String attempt = waiter();
         forger.call("PUBLISH", channel, genuine);
         forger.call("PUBLISH", channel, genuine.replaceFirst("^G [0-9a-f]+", "G " + attempt));
+        String now =
+                "G " + attempt + " " + (held.fencingToken() + 1) + " " + micros(); // by what else is known it could be
+        forger.call("PUBLISH", channel, genuine.replaceFirst("^G [0-9a-f]+ \\d+ \\d+", now));
         client.named("barrier").acquire().close();
         assertThat(waiting).isNotDone();
         assertThat(held.isHeld()).isTrue();

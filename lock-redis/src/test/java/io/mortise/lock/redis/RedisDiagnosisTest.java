@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.LockAdmin;
@@ -12,12 +13,16 @@ import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -164,6 +169,20 @@ class RedisDiagnosisTest {
             assertThat(clocks.keySet().iterator().next()).contains("127.0.0.1:" + server.port());
             assertThat(clocks.values().iterator().next())
                     .isBetween(before.minus(Duration.ofMillis(2)), Instant.now().plus(Duration.ofMillis(2)));
+        }
+    }
+
+    /** Once in the life of the JVM: another test may have been first. */
+    @Test
+    void S19_whatLetsOthersInIsLogged() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(KEEPS)) {
+            Locks.connect(server.url(), RedisTests.PATIENT).close();
+        }
+        Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
+        try (Stream<String> lines = Files.lines(log)) {
+            assertThat(lines.filter(line -> line.contains("event=open-store endpoints=redis://")))
+                    .singleElement(as(InstanceOfAssertFactories.STRING))
+                    .contains("INFO", "no password");
         }
     }
 }

@@ -11,9 +11,14 @@ import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +37,7 @@ class RedlockDiagnosisTest {
                         masters.url() + "?lease=1s&testOnlyNewMasters=true",
                         ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40)))) {
             FiveMastersTest.awaitAllVote(client);
+            assertThat(logged("event=open-store endpoints=redlock://")).contains("INFO", "no password");
             assertThat(findings(client))
                     .singleElement()
                     .satisfies(found -> assertThat(found.what()).contains("open to everyone on this machine"));
@@ -54,6 +60,14 @@ class RedlockDiagnosisTest {
                     }
                 });
             }
+        }
+    }
+
+    /** Once in the life of the JVM: another test may have been first. */
+    private static String logged(String what) throws IOException {
+        Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
+        try (Stream<String> lines = Files.lines(log)) {
+            return lines.filter(line -> line.contains(what)).collect(Collectors.joining("\n"));
         }
     }
 
