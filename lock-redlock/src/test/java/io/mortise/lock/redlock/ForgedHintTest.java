@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -28,15 +29,20 @@ class ForgedHintTest extends ThreeLinesTest {
 
     /** To everybody who listens, at each master; what is asked on the same connections after it comes after it. */
     private void publish(String text) throws InterruptedException {
+        publish(text, channel -> true);
+        client().named("barrier").acquire().close();
+    }
+
+    private static void publish(String text, Predicate<String> to) {
         for (int master = 0; master < 3; master++) {
             try (BareRedis redis = bare(master)) {
                 List<?> channels = (List<?>) Objects.requireNonNull(redis.call("PUBSUB", "CHANNELS"));
-                for (Object channel : channels) {
-                    redis.call("PUBLISH", String.valueOf(channel), text);
-                }
+                channels.stream()
+                        .map(String::valueOf)
+                        .filter(to)
+                        .forEach(channel -> redis.call("PUBLISH", channel, text));
             }
         }
-        client().named("barrier").acquire().close();
     }
 
     @Test
@@ -55,16 +61,46 @@ class ForgedHintTest extends ThreeLinesTest {
         }
     }
 
+    private static String waiter() {
+        try (BareRedis redis = bare(0)) {
+            return String.valueOf(
+                    ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", X.queue(), "0", "-1"))).get(0));
+        }
+    }
+
+    /** Told of an attempt that it does not know, a client gives up what that left, if it was its own. */
+    @Test
+    void S19_noHintMakesAClientGiveAwayThePlaceOfAnother() throws Exception {
+        try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
+            FiveMastersTest.awaitAllVote(other);
+            Lease held = other.named("x").acquire();
+            CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
+            for (int master = 0; master < 3; master++) {
+                int at = master;
+                Await.until("it stands in line", SOON, () -> has(at, X.queue()));
+            }
+            String attempt = waiter();
+            String own = KEYS.channel(context().clientId());
+            publish("W " + attempt + " " + X.grant(), channel -> !channel.equals(own));
+            for (int i = 0; i < 2; i++) { // what it does about a hint is behind the first
+                other.named("barrier").acquire().close();
+            }
+            for (int master = 0; master < 3; master++) {
+                try (BareRedis redis = bare(master)) {
+                    assertThat(redis.call("ZSCORE", X.queue(), attempt)).isNotNull();
+                }
+            }
+            held.release();
+            waiting.get(10, TimeUnit.SECONDS).close();
+        }
+    }
+
     @Test
     void S19_aForgedHintMakesNoHolder() throws Exception {
         Lease held = client().named("x").acquire();
         CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
         Await.until("it stands in line", SOON, () -> has(0, X.queue()));
-        String attempt;
-        try (BareRedis redis = bare(0)) {
-            attempt = String.valueOf(
-                    ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", X.queue(), "0", "-1"))).get(0));
-        }
+        String attempt = waiter();
         publish("W " + attempt + " " + X.grant());
         publish("G " + attempt + " 9007199254740990 1 " + X.grant());
         publish("G " + attempt + " 9007199254740990 1 " + "0".repeat(40) + " " + X.grant());
