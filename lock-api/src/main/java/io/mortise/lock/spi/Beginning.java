@@ -13,6 +13,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How long a backend that opens waits for its store, and what it says when that was in vain (S15). The time counts from when this
@@ -73,9 +74,10 @@ public final class Beginning {
      * Tries again and again until the time is over: a server that is yet to come up is waited for, one that refuses us is not.
      *
      * @param contact fails with {@link BackendUnavailableException} where another try may help
-     * @throws LockException what the last try failed with, and that the time is over
+     * @throws LockException what the last try that had an end failed with, and that the time is over
      */
     public <T> T tryFor(Supplier<T> contact) {
+        @Nullable String before = null;
         while (true) {
             try {
                 return contact.get();
@@ -85,8 +87,10 @@ public final class Beginning {
                     throw unlinked.get();
                 }
                 if (isOver() || Thread.currentThread().isInterrupted()) {
-                    throw e;
+                    boolean cutShort = e.getCause() instanceof TimeoutException && before != null;
+                    throw cutShort ? new BackendUnavailableException(e.getMessage() + ": " + before, e) : e;
                 }
+                before = e.getMessage();
                 LockSupport.parkNanos(Math.min(PAUSE_NANOS, until - System.nanoTime()));
                 if (isOver()) {
                     throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), e);

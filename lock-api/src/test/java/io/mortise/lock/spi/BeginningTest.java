@@ -77,6 +77,16 @@ class BeginningTest {
         assertThat(tries).isBetween(1, 3);
     }
 
+    /** The last try has no end of its own. */
+    @Test
+    void S15_whatAnEarlierTryFailedWithIsToldIfTheLastOneIsCutShort() {
+        Beginning beginning = within(SHORT);
+        assertThatThrownBy(() -> beginning.tryFor(
+                        () -> tries < 1 ? unavailable() : beginning.await(silent, BeginningTest::refused)))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("try 1");
+    }
+
     @Test
     void S15_whatRefusesIsNotTriedAgain_norOnceInterrupted() {
         assertThatThrownBy(() -> within(LONG).tryFor(() -> {

@@ -9,6 +9,7 @@ import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.redis.SentinelAnswer.HostAndPort;
 import io.mortise.lock.redis.node.OwnUri;
+import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
@@ -24,7 +25,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -244,13 +244,11 @@ final class SentinelQuorum {
         }
 
         private void failed(SentinelConnection sentinel, Throwable failure) {
-            Throwable cause =
-                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
             synchronized (SentinelQuorum.this) {
                 if (!outstanding.remove(sentinel)) {
                     return;
                 }
-                failures.add(sentinel.endpoint() + ": " + cause.getMessage());
+                failures.add(sentinel.endpoint() + ": " + RedisFailure.reason(failure));
                 forget(sentinel);
             }
             failIfAllAnswered();

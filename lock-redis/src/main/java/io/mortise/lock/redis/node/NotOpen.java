@@ -8,6 +8,6 @@ final class NotOpen extends RedisException {
     private static final long serialVersionUID = 1;
 
     NotOpen(Throwable cause) {
-        super(String.valueOf(cause.getMessage()), cause);
+        super(RedisFailure.reason(cause), cause);
     }
 }

@@ -71,8 +71,7 @@ public final class RedisFailure {
         boolean tls =
                 find(failure, SSLHandshakeException.class) != null || find(failure, CertificateException.class) != null;
         if (tls && find(failure, SslHandshakeTimeoutException.class) == null) {
-            return new BackendRefusedException(
-                    what + " at " + endpoints + ": TLS failed: " + said(innermost(failure)), failure);
+            return new BackendRefusedException(what + " at " + endpoints + ": TLS failed: " + reason(failure), failure);
         }
         ConnectException refused = find(failure, ConnectException.class);
         if (refused != null && REFUSED.matcher(said(refused)).matches()) {
@@ -80,7 +79,7 @@ public final class RedisFailure {
                     what + ": connection refused at " + refusedBy(refused).orElse(endpoints), failure);
         }
         return new BackendUnavailableException(
-                what + ": no answer from " + endpoints + " (" + said(innermost(failure)) + ")", failure);
+                what + ": no answer from " + endpoints + " (" + reason(failure) + ")", failure);
     }
 
     /** Nobody listens there. */
@@ -94,6 +93,11 @@ public final class RedisFailure {
                 .filter(Matcher::matches)
                 .map(where -> where.group(1))
                 .filter(where -> !where.isEmpty());
+    }
+
+    /** What it comes from in the end, for people. */
+    public static String reason(Throwable failure) {
+        return said(innermost(failure));
     }
 
     /** Some failures have no message; their names say what they are. */
