@@ -99,11 +99,11 @@ class ForgedGrantTest extends OneServerTest {
         Lease held = holder.named("x").acquire();
         CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
         String attempt = waiter();
+        // First what could be, by all but its signature: each of them has the attempt ask again.
+        String now = "G " + attempt + " " + (held.fencingToken() + 1) + " " + micros();
+        forger.call("PUBLISH", channel, genuine.replaceFirst("^G [0-9a-f]+ \\d+ \\d+", now));
         forger.call("PUBLISH", channel, genuine);
         forger.call("PUBLISH", channel, genuine.replaceFirst("^G [0-9a-f]+", "G " + attempt));
-        String now =
-                "G " + attempt + " " + (held.fencingToken() + 1) + " " + micros(); // by what else is known it could be
-        forger.call("PUBLISH", channel, genuine.replaceFirst("^G [0-9a-f]+ \\d+ \\d+", now));
         client.named("barrier").acquire().close();
         assertThat(waiting).isNotDone();
         assertThat(held.isHeld()).isTrue();

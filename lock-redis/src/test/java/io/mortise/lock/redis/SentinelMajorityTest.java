@@ -8,6 +8,11 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnectionImpl;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
@@ -156,24 +161,28 @@ class SentinelMajorityTest {
     /** Its loss is told by the thread that is held: until then it looks as if it stood. */
     @Test
     void S15_aSentinelWhoseConnectionWasLostUnseenIsAskedOverAnother() throws Exception {
-        List<StatefulRedisPubSubConnectionImpl<?, ?>> opened = new CopyOnWriteArrayList<>();
+        List<StatefulRedisPubSubConnectionImpl<String, String>> opened = new CopyOnWriteArrayList<>();
         CountDownLatch held = new CountDownLatch(1);
         RedisClient client = RedisClient.create();
         try {
             client.addListener(new RedisConnectionStateListener() {
                 @Override
+                @SuppressWarnings("unchecked") // it has only those
                 public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-                    opened.add((StatefulRedisPubSubConnectionImpl<?, ?>) connection);
+                    opened.add((StatefulRedisPubSubConnectionImpl<String, String>) connection);
                 }
             });
             SentinelConnection sentinel = new SentinelConnection(
                     client, RedisURI.create("127.0.0.1", ports().get(0)), ForkJoinPool.commonPool());
             SentinelAnswer first = get(sentinel.ask(RedisTestSentinel.MASTER_NAME));
             CountDownLatch holding = new CountDownLatch(1);
-            CompletionStage<Void> holder = opened.get(0).async().ping().thenRun(() -> {
+            AsyncCommand<String, String, String> ping =
+                    new AsyncCommand<>(new Command<>(CommandType.PING, new StatusOutput<>(StringCodec.UTF8)));
+            CompletionStage<Void> holder = ping.thenRun(() -> {
                 holding.countDown();
                 awaitUninterruptibly(held);
             });
+            opened.get(0).dispatch(ping); // not before: its answer is to find who holds
             holding.await();
             CompletableFuture<Void> lost = opened.get(0).closeAsync();
             CompletionStage<SentinelAnswer> second = sentinel.ask(RedisTestSentinel.MASTER_NAME);

@@ -293,7 +293,7 @@ class QuarantineTest {
             Await.until(
                     "they have heard of it from who knows",
                     SOON,
-                    () -> masters.all().stream().allMatch(QuarantineTest::knowsMaxLease));
+                    () -> masters.all().stream().allMatch(master -> knowsMaxLease(master, "4000")));
             try (LockClient other = connect()) {
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(LEASE);
                 assertThat(lease.isHeld()).as("two could hold").isFalse();
@@ -302,9 +302,26 @@ class QuarantineTest {
         }
     }
 
-    private static boolean knowsMaxLease(RedisTestServer master) {
+    /** Else the first newcomer with a wrong value would decide for how long they are waited for. */
+    @Test
+    void S01_mastersThatForgetHearOfTheLongestLeaseFromWhoKnows() throws Exception {
+        try (LockClient client = connect("lease=4s&maxLease=10m&testOnlyNewMasters=true")) {
+            masters.all().forEach(QuarantineTest::awaitVotes);
+            client.named("x").acquire(); // its renewals find what has happened
+            masters.each(redis -> redis.call("FLUSHALL"));
+            Await.until(
+                    "they have heard of it, long before they vote",
+                    SOON,
+                    () -> masters.all().stream().allMatch(master -> knowsMaxLease(master, "600000")));
+            assertThatThrownBy(this::connect)
+                    .isInstanceOf(LockConfigurationException.class)
+                    .hasMessageContainingAll("maxLease is PT4S", "PT10M", "wait for PT10M");
+        }
+    }
+
+    private static boolean knowsMaxLease(RedisTestServer master, String millis) {
         try (BareRedis redis = master.connect()) {
-            return "4000".equals(redis.call("HGET", "lock:%redlock", "maxLease"));
+            return millis.equals(redis.call("HGET", "lock:%redlock", "maxLease"));
         }
     }
 }

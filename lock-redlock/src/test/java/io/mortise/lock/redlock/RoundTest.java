@@ -3,14 +3,16 @@ package io.mortise.lock.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisFuture;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.spi.LockName;
 import java.time.Duration;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -20,29 +22,38 @@ import org.junit.jupiter.api.Test;
 /** One round, with what happens between two questions. */
 @Tag("once")
 class RoundTest extends ThreeLinesTest {
+    /** By an answer: what is told of that is told by the thread that reads. */
     private static <T> CompletableFuture<T> onItsThread(RedisNode node, Supplier<T> action) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        node.ask("a ping", commands -> {
-            RedisFuture<String> ping = commands.ping();
-            ping.thenRun(() -> done.complete(action.get()));
-            return ping;
+        String[] nobodys = {"0".repeat(32)};
+        node.run(RedlockScript.YIELD.script(), KEYS.of(new LockName("none")).all(), nobodys, new Reply() {
+            @Override
+            public void answered(List<Object> values) {
+                done.complete(action.get());
+            }
+
+            @Override
+            public void failed(Throwable cause, boolean notExecuted) {
+                done.completeExceptionally(cause);
+            }
         });
         return done;
     }
 
     /** Holds the threads that read what these masters say, which may be one. */
     private void hold(int one, int other, CompletableFuture<?> until) throws Exception {
-        Set<Thread> threads = new HashSet<>();
+        Map<Thread, RedisNode> nodes = new HashMap<>();
         for (int index : new int[] {one, other}) {
             RedisNode node = master(index).node();
-            if (threads.add(onItsThread(node, Thread::currentThread).get(20, TimeUnit.SECONDS))) {
-                CompletableFuture<Void> held = new CompletableFuture<>();
-                onItsThread(node, () -> {
-                    held.complete(null);
-                    return until.orTimeout(60, TimeUnit.SECONDS).join();
-                });
-                held.get(20, TimeUnit.SECONDS);
-            }
+            nodes.put(onItsThread(node, Thread::currentThread).get(20, TimeUnit.SECONDS), node);
+        }
+        for (RedisNode node : nodes.values()) {
+            CompletableFuture<Void> held = new CompletableFuture<>();
+            onItsThread(node, () -> {
+                held.complete(null);
+                return until.orTimeout(60, TimeUnit.SECONDS).join();
+            });
+            held.get(20, TimeUnit.SECONDS);
         }
     }
 

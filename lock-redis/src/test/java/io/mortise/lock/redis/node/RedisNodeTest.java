@@ -86,13 +86,18 @@ class RedisNodeTest {
             long connection = connectionId(node);
             CompletableFuture<Void> stopped = new CompletableFuture<>();
             CompletableFuture<Void> goesOn = new CompletableFuture<>();
-            CompletionStage<?> first = node.ask("a ping", commands -> {
-                var ping = commands.ping();
-                ping.thenRun(() -> {
+            CompletableFuture<Void> first = new CompletableFuture<>();
+            node.run(new Script("return 1").whole(), NO_KEYS, NO_KEYS, new Reply() {
+                @Override
+                public void answered(List<Object> values) {
                     stopped.complete(null);
-                    goesOn.orTimeout(60, TimeUnit.SECONDS).join();
-                });
-                return ping;
+                    first.complete(goesOn.orTimeout(60, TimeUnit.SECONDS).join());
+                }
+
+                @Override
+                public void failed(Throwable cause, boolean notExecuted) {
+                    stopped.completeExceptionally(cause);
+                }
             });
             stopped.get(20, TimeUnit.SECONDS);
             clock.advance(Duration.ofMillis(1));
@@ -101,7 +106,7 @@ class RedisNodeTest {
             assertThatThrownBy(() -> second.toCompletableFuture().get(20, TimeUnit.SECONDS))
                     .hasMessageContaining("no answer");
             goesOn.complete(null);
-            first.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            first.get(20, TimeUnit.SECONDS);
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
             clock.advance(limit);
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
