@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper;
 
+import io.mortise.lock.spi.LockClock;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +24,26 @@ import org.jspecify.annotations.Nullable;
  * ZooKeeper's asynchronous calls as futures that fail with {@link KeeperException}. Calls on one handle are sent and
  * answered in their order; answers, like watch events, come on the handle's one event thread.
  */
-record ZkCalls(ZooKeeper handle) {
+final class ZkCalls {
+    private final ZooKeeper handle;
+    private final LockClock clock;
+    private volatile long answeredAt;
+
+    ZkCalls(ZooKeeper handle, LockClock clock) {
+        this.handle = handle;
+        this.clock = clock;
+        this.answeredAt = clock.nanoTime();
+    }
+
+    ZooKeeper handle() {
+        return handle;
+    }
+
+    /** When a server last answered one of these calls, on the client's clock. */
+    long answeredAt() {
+        return answeredAt;
+    }
+
     /** A node that was created. */
     record Created(String path, long czxid) {}
 
@@ -197,7 +217,10 @@ record ZkCalls(ZooKeeper handle) {
         return data == null ? "" : new String(data, StandardCharsets.UTF_8);
     }
 
-    private static <T> void answer(CompletableFuture<T> answer, int rc, String path, @Nullable T value) {
+    private <T> void answer(CompletableFuture<T> answer, int rc, String path, @Nullable T value) {
+        if (rc != Code.CONNECTIONLOSS.intValue()) {
+            answeredAt = clock.nanoTime();
+        }
         if (rc == 0 && value != null) {
             answer.complete(value);
         } else {

@@ -7,7 +7,6 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.CurrentSession;
-import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.ReadyLine;
 import java.time.Duration;
 import java.util.Optional;
@@ -68,7 +67,8 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         ZkSession session = new ZkSession(context, endpoints, options);
         try {
             if (session.owned) {
-                session.calls.complete(new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session)));
+                session.calls.complete(
+                        new ZkCalls(ZkHandle.open(options, context.requestTimeout(), session), context.clock()));
             } else {
                 session.borrow(options.supplier().get().get());
             }
@@ -80,7 +80,7 @@ final class ZkSession implements Watcher, CurrentSession.Session {
     }
 
     private void borrow(ZooKeeper handle) {
-        calls.complete(new ZkCalls(handle));
+        calls.complete(new ZkCalls(handle, context.clock()));
         if (!handle.getState().isAlive()) {
             over = true;
             ready.fail(unavailable("the application's ZooKeeper handle is " + handle.getState()
@@ -256,9 +256,13 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         long sent = context.clock().nanoTime();
         CompletableFuture<Boolean> proof = proof(); // chosen after the look at the clock: a later node is made later
         long on = connection;
-        LockClock.Timer patience = context.clock().schedule(liveness.patience(), () -> leaveSilentServer(proof, on));
+        options.ifPresent(ours -> Silence.await(
+                context.clock(),
+                liveness.patience(),
+                calls()::answeredAt,
+                proof,
+                () -> context.blocking().execute(() -> leaveServer(proof, on, ours))));
         proof.whenComplete((answered, failure) -> {
-            patience.cancel();
             if (failure == null) {
                 liveness.answered(sent, context.clock().nanoTime());
                 renewSooner(liveness);
@@ -270,18 +274,13 @@ final class ZkSession implements Watcher, CurrentSession.Session {
         });
     }
 
-    /**
-     * ZooKeeper's client waits for two thirds of the timeout, and then up to a second more: too long for what hangs on the
-     * session. A handle of the application's is left alone.
-     */
-    private void leaveSilentServer(CompletableFuture<Boolean> proof, long on) {
-        options.ifPresent(ours -> context.blocking().execute(() -> {
-            if (!proof.isDone() && connection == on && !over) {
-                log.info("event=server-silent session=0x{} hint=\"looking for another\"", sessionId());
-                ZkHandle.leaveServer(calls().handle(), ours);
-                calls().sync(base); // wakes the client's thread, which would else find out when it next has to send
-            }
-        }));
+    /** A handle of the application's is left alone. */
+    private void leaveServer(CompletableFuture<Boolean> proof, long on, ZooKeeperOptions ours) {
+        if (!proof.isDone() && connection == on && !over) {
+            log.info("event=server-silent session=0x{} hint=\"looking for another\"", sessionId());
+            ZkHandle.leaveServer(calls().handle(), ours);
+            calls().sync(base); // wakes the client's thread, which would else find out when it next has to send
+        }
     }
 
     /** If the latest one proved little, and none is to follow soon already. */
