@@ -8,6 +8,7 @@ interface HealthyContracts
                 WithdrawalContract,
                 WaitingContract,
                 NamesContract,
+                VirtualThreadsContract,
                 ClosingContract,
                 OperatorContract,
                 CapabilityContract,

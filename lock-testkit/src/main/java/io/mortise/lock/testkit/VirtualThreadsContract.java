@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Test;
+
+/** Where Java has virtual threads: a crowd of them waits, and callbacks run on them. A carrier that stands still shows. */
+interface VirtualThreadsContract extends Contract {
+    int THREADS = 1000;
+    int LOCKS = 500;
+
+    @Test
+    default void S07_aThousandVirtualThreadsStopNoRenewal() throws Exception {
+        ExecutorService threads = virtualThreads();
+        try {
+            LockClient client = bench().client(ClientOptions.defaults().callbackExecutor(threads));
+            crowd(client, threads);
+            Lease kept = client.named("kept", bench().shortLease(client)).acquire();
+            Duration longer = bench().backend().lease().multipliedBy(3).dividedBy(2);
+            Bench.eventually("a lease and a half pass", Bench.LONG, Bench.timePasses(longer));
+            kept.ensureHeld();
+            kept.close();
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Each takes a lock in its turn, with a deadline, so that timers are set and cancelled by virtual threads. */
+    private static void crowd(LockClient client, ExecutorService threads) throws Exception {
+        AtomicIntegerArray inside = new AtomicIntegerArray(LOCKS);
+        List<Future<?>> all = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            int lock = i % LOCKS;
+            all.add(threads.submit(() -> {
+                try (Lease lease =
+                        client.named("x" + lock).tryAcquire(Bench.LONG).orElseThrow()) {
+                    assertThat(inside.incrementAndGet(lock)).as("S01").isOne();
+                    assertThat(lease.isHeld()).isTrue();
+                    inside.decrementAndGet(lock);
+                }
+                return null;
+            }));
+        }
+        for (Future<?> each : all) {
+            Face.result(each);
+        }
+    }
+
+    /** Java 17 compiles this, and has none. */
+    private static ExecutorService virtualThreads() {
+        try {
+            return (ExecutorService)
+                    Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+        } catch (ReflectiveOperationException e) {
+            throw Bench.notVerified("S07 with virtual threads", "this Java has none");
+        }
+    }
+}
