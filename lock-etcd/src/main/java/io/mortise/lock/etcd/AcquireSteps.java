@@ -112,7 +112,9 @@ final class AcquireSteps {
      */
     private CompletionStage<Standing> put(Place at, int rounds) {
         long epoch = at.on().epoch();
-        unanswered.sending(epoch);
+        if (!unanswered.sending(epoch)) {
+            return CompletableFuture.failedFuture(new BackendUnavailableException(what() + ": withdrawn"));
+        }
         Cmp[] absentInEpoch = {
             Requests.isAbsent(at.key()), Requests.isInEpoch(at.on().sessionKey(), epoch)
         };

@@ -3,32 +3,25 @@ package io.mortise.lock.etcd;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
-import io.etcd.jetcd.KV;
-import io.etcd.jetcd.options.GetOption;
-import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Beginning;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The jetcd client in use: the application's, or one of our own. gRPC waits longer and longer between its tries to connect,
- * up to two minutes, and jetcd has no say in it: after an outage a new client of our own finds the server at once. Sessions
- * live on in the store and go on with it.
+ * The jetcd client in use: the application's, or one of our own. Our own is connected to one member of the cluster at a time. It is
+ * made anew for the next member when this one cannot be reached, or is silent: one that was stopped leaves its connections open,
+ * and gRPC notices that after 15 s. Sessions live on in the store and go on with the next client (ADR 0035).
  *
- * <p>A client is made and first used on a thread of the core's: jetcd binds its answers to the Vert.x context of the thread that
- * uses it first, and looks up the servers' names there. With credentials it has its first token before anybody else may use
- * it: jetcd fetches that on the thread of whichever request finds none, and Vert.x hands it to that thread's context, which may be
- * waiting for us.
+ * <p>gRPC waits longer and longer between its tries to connect, up to two minutes, and jetcd has no say in it: after an outage
+ * a new client finds the server at once.
  *
  * <p>Later look-ups of names are gRPC's own: jetcd's resolver holds up the thread on which gRPC noticed that a connection broke
  * until the system has answered, and with it answers and deadlines that this thread keeps. Waits, leases and renewals end by
@@ -49,8 +42,17 @@ final class Connection {
     /** A failure that long after the one before has nothing to do with it; renewals of a long lease are far apart. */
     private final Duration unrelated;
 
-    private volatile @Nullable Client client; // null until it is open
+    private final TryTimeout tries;
+    private final Outage outage;
+    private volatile @Nullable MemberClient inUse; // null until it is open
     private volatile boolean failing;
+
+    /** How many clients were made for other members since the last answer. */
+    private volatile int moves;
+
+    /** Index of the member that is in use, or about to be. */
+    @GuardedBy("this")
+    private int member;
 
     @GuardedBy("this")
     private long failingSince; // on the clock, if failing
@@ -60,12 +62,6 @@ final class Connection {
 
     @GuardedBy("this")
     private boolean replacing;
-
-    /** Logged when it begins and when it ends. */
-    private volatile boolean outage;
-
-    @GuardedBy("this")
-    private long outageSince; // on the clock, if there is one
 
     @GuardedBy("this")
     private boolean closed;
@@ -77,11 +73,18 @@ final class Connection {
         this.unrelated = options.leaseDuration().compareTo(SHORTEST_UNRELATED) > 0
                 ? options.leaseDuration()
                 : SHORTEST_UNRELATED;
+        this.outage = new Outage(context.clock());
+        this.tries = hasOtherMembers()
+                ? TryTimeout.parted(context.clock(), context.requestTimeout(), options.leaseDuration())
+                : TryTimeout.whole(context.clock(), context.requestTimeout());
+        this.member = hasOtherMembers()
+                ? ThreadLocalRandom.current().nextInt(options.endpointList().size())
+                : 0;
     }
 
     /** Makes the client; no server need answer. Waits at most for the connect timeout, for names that must be looked up. */
     void open() {
-        CompletableFuture<Void> opening = CompletableFuture.runAsync(() -> publish(ready()), context.blocking());
+        CompletableFuture<Void> opening = CompletableFuture.runAsync(() -> publish(fresh()), context.blocking());
         Duration limit = context.connectTimeout();
         String missing = options.credentials().isPresent() ? "no answer from " : "no address found for ";
         Beginning.of(endpoints(), limit)
@@ -89,56 +92,35 @@ final class Connection {
                 .await(opening, failure -> EtcdFailure.of(failure, "connect", endpoints()));
     }
 
-    private Client ready() {
-        Client made = options.client().orElseGet(() -> OwnClient.build(options, context));
-        try {
-            made.getLeaseClient();
-            made.getWatchClient();
-            made.getMaintenanceClient();
-            KV kv = made.getKVClient();
-            if (owned) { // the names are known when this returns
-                CompletableFuture<?> first = kv.get(EtcdKeys.bytes(options.namespace() + "%"), GetOption.DEFAULT);
-                if (options.credentials().isPresent()) {
-                    awaitToken(first);
-                }
-            }
-            return made;
-        } catch (RuntimeException | Error e) {
-            if (owned) {
-                made.close();
-            }
-            throw e;
-        }
+    private MemberClient fresh() {
+        return new MemberClient(options, target(), tries, context, this::leave);
     }
 
-    /** Whatever is wrong, the first request of a session says it better. */
-    private void awaitToken(CompletableFuture<?> first) {
-        try {
-            first.get(context.requestTimeout().toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            log.debug("event=first-request-failed endpoints={}", endpoints(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+    private synchronized List<String> target() {
+        return hasOtherMembers() ? List.of(options.endpointList().get(member)) : options.endpointList();
     }
 
-    private void publish(Client made) {
-        @Nullable Client old;
+    private void publish(MemberClient made) {
+        @Nullable MemberClient old;
         synchronized (this) {
-            old = closed ? made : client;
+            old = closed ? made : inUse;
             if (!closed) {
-                client = made;
+                inUse = made;
                 failing = false;
             }
             replacing = false;
         }
-        if (owned && old != null) {
+        if (old != null) {
             old.close();
         }
     }
 
     Client client() {
-        Client open = client;
+        return inUse().client();
+    }
+
+    MemberClient inUse() {
+        MemberClient open = inUse;
         if (open == null) {
             throw new BackendUnavailableException("no connection to " + endpoints() + " was made yet");
         }
@@ -150,52 +132,66 @@ final class Connection {
         return owned;
     }
 
+    /** Whether another member may answer what this one does not. */
+    boolean hasOtherMembers() {
+        return owned && options.endpointList().size() > 1;
+    }
+
     String endpoints() {
         return options.endpoints();
     }
 
-    void answered() {
+    /** A request was answered. */
+    void answered(MemberClient asked, long sentNanos) {
+        asked.heard();
+        tries.answered(sentNanos);
         if (failing) {
             failing = false;
         }
-        if (!outage) {
-            return;
+        if (moves > 0 && asked == inUse) {
+            moves = 0;
         }
-        long lasted;
-        synchronized (this) {
-            if (!outage) {
-                return;
-            }
-            outage = false;
-            lasted = context.clock().nanoTime() - outageSince;
-        }
-        log.info("event=reachable-again endpoints={} after_ms={}", endpoints(), lasted / 1_000_000);
+        outage.end(endpoints());
     }
 
-    /**
-     * Of the first contact: why another try cannot help, if so. Blocks while it looks.
-     *
-     * @param failure of the last try
-     */
-    LockException explained(BackendUnavailableException failure) {
-        return EtcdFailure.isClosedByServer(failure)
-                ? TlsMismatch.find(options.endpointList(), options.tls().isPresent())
-                        .<LockException>map(
-                                why -> new BackendRefusedException("connect to " + endpoints() + ": " + why, failure))
-                        .orElse(failure)
-                : failure;
+    /** A request had no answer in time. If nothing else was heard either, the member is silent. */
+    void late(MemberClient asked, long sentNanos) {
+        tries.late(sentNanos);
+        if (!asked.wasHeardSince(sentNanos)) {
+            leave(asked);
+        }
+    }
+
+    /** For the next member, if there is one. */
+    private void leave(MemberClient silent) {
+        boolean first;
+        boolean allAreSilent;
+        synchronized (this) {
+            if (closed || replacing || silent != inUse || !hasOtherMembers()) {
+                return;
+            }
+            replacing = true;
+            first = moves == 0;
+            allAreSilent = haveAllFailed();
+        }
+        if (first) {
+            log.info("event=member-silent member={}", silent.endpoints());
+        }
+        if (allAreSilent) {
+            outage.begin(endpoints(), "all members are silent");
+        }
+        startReplacing();
     }
 
     /** A request found no server. */
-    void broken(Client asked, Throwable cause) {
+    void broken(MemberClient asked, Throwable cause) {
         if (!owned) {
             return;
         }
-        boolean begins;
         boolean replaces;
         synchronized (this) {
             long now = context.clock().nanoTime();
-            if (closed || replacing || asked != client) {
+            if (closed || replacing || asked != inUse) {
                 return;
             }
             if (!failing || now - failedLast > unrelated.toNanos()) {
@@ -203,20 +199,18 @@ final class Connection {
                 failingSince = now;
             }
             failedLast = now;
-            begins = !outage;
-            if (begins) {
-                outage = true;
-                outageSince = now;
-            }
-            replaces = now - failingSince >= PATIENCE.toNanos();
+            replaces = !haveAllFailed() || now - failingSince >= PATIENCE.toNanos();
             replacing = replaces;
         }
-        if (begins) {
-            log.warn("event=unreachable endpoints={} cause=\"{}\"", endpoints(), EtcdFailure.text(cause));
-        }
+        outage.begin(endpoints(), EtcdFailure.text(cause));
         if (replaces) {
             startReplacing();
         }
+    }
+
+    /** Since the last answer, all members have been in use. */
+    private boolean haveAllFailed() {
+        return moves + 1 >= options.endpointList().size();
     }
 
     private void startReplacing() {
@@ -230,7 +224,10 @@ final class Connection {
 
     private void replace() {
         try {
-            publish(ready());
+            if (hasOtherMembers()) {
+                next();
+            }
+            publish(fresh());
         } catch (RuntimeException | Error e) { // no threads left, say: that passes
             log.warn("event=reconnect-failed endpoints={}", endpoints(), e);
             synchronized (this) {
@@ -239,17 +236,22 @@ final class Connection {
         }
     }
 
+    private synchronized void next() {
+        moves = moves + 1;
+        member = (member + 1) % options.endpointList().size();
+    }
+
     /** Does not wait. Idempotent; leaves a borrowed client open. */
     void close() {
-        Client last;
+        MemberClient last;
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
-            last = client;
+            last = inUse;
         }
-        if (owned && last != null) {
+        if (last != null) {
             last.close();
         }
     }

@@ -68,13 +68,15 @@ final class EtcdBackend implements LockBackend {
 
     private void firstContact() {
         Beginning beginning = Beginning.of(endpoints(), context.connectTimeout());
+        TlsMismatch mismatch =
+                new TlsMismatch(options.endpointList(), options.tls().isPresent());
         EtcdLiveness first = beginning.tryFor(() -> {
             try {
                 return beginning.await(
                         session().ready().toCompletableFuture(),
                         failure -> EtcdFailure.of(failure, "connect", endpoints()));
             } catch (BackendUnavailableException e) {
-                throw connection.explained(e);
+                throw mismatch.explained(e, endpoints());
             }
         });
         leaseDuration = first.lease();

@@ -18,16 +18,20 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.WatchOption;
 import io.mortise.lock.spi.BackendContext;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** The requests to etcd: each has a deadline, and fails with what its failure means to the core. */
 final class EtcdCalls {
     private static final Op[] NOTHING = {};
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
 
     /** As many reads of whole queues are under way at once: after a break every lock needs one. */
     private static final int QUEUE_READS = 8;
@@ -80,7 +84,7 @@ final class EtcdCalls {
 
     /** Linearizable. */
     CompletionStage<GetResponse> get(String what, ByteSequence key, GetOption option) {
-        return ask(what, client -> client.getKVClient().get(key, option));
+        return repeated(() -> ask(what, client -> client.getKVClient().get(key, option)), () -> true);
     }
 
     CompletionStage<LeaseGrantResponse> grant(long seconds) {
@@ -108,14 +112,22 @@ final class EtcdCalls {
     }
 
     CompletionStage<Set<AlarmType>> alarms() {
-        return ask("diagnosis", client -> client.getMaintenanceClient().listAlarms())
+        return repeated(
+                        () -> ask(
+                                "diagnosis",
+                                client -> client.getMaintenanceClient().listAlarms()),
+                        () -> true)
                 .thenApply(answer -> answer.getAlarms().stream()
                         .map(AlarmMember::getAlarmType)
                         .collect(Collectors.toSet()));
     }
 
     CompletionStage<MemberListResponse> members() {
-        return ask("members of the cluster", client -> client.getClusterClient().listMember());
+        return repeated(
+                () -> ask(
+                        "members of the cluster",
+                        client -> client.getClusterClient().listMember()),
+                () -> true);
     }
 
     /** What one member says of itself; by a connection of its own, whose failure says nothing about ours. */
@@ -133,6 +145,42 @@ final class EtcdCalls {
 
     Watch.Watcher watch(ByteSequence key, WatchOption option, Watch.Listener listener) {
         return connection.client().getWatchClient().watch(key, option, listener);
+    }
+
+    /**
+     * Tries again within a request timeout if there was no answer and there are other members to ask.
+     *
+     * @param request may be executed more than once
+     * @param wanted whether somebody waits for it still
+     */
+    <T> CompletionStage<T> repeated(Supplier<? extends CompletionStage<T>> request, BooleanSupplier wanted) {
+        long until = context.clock().nanoTime() + context.requestTimeout().toNanos();
+        return connection.hasOtherMembers() ? tryFor(request, wanted, until, FIRST_PAUSE) : request.get();
+    }
+
+    private <T> CompletionStage<T> tryFor(
+            Supplier<? extends CompletionStage<T>> request, BooleanSupplier wanted, long until, Duration pause) {
+        return CompletableFuture.completedFuture(request)
+                .thenCompose(Supplier::get)
+                .exceptionallyCompose(failure -> {
+                    boolean over = context.clock().nanoTime() + pause.toNanos() - until >= 0;
+                    if (over || !wanted.getAsBoolean() || !EtcdFailure.isUnknown(failure)) {
+                        return CompletableFuture.failedFuture(failure);
+                    }
+                    CompletableFuture<T> next = new CompletableFuture<>();
+                    context.clock()
+                            .schedule(
+                                    pause,
+                                    () -> tryFor(request, wanted, until, pause.multipliedBy(2))
+                                            .whenComplete((value, last) -> {
+                                                if (last == null) {
+                                                    next.complete(value);
+                                                } else {
+                                                    next.completeExceptionally(last);
+                                                }
+                                            }));
+                    return next;
+                });
     }
 
     private <T> CompletionStage<T> ask(String what, Function<Client, CompletableFuture<T>> request) {
@@ -161,18 +209,21 @@ final class EtcdCalls {
     }
 
     private <T> CompletionStage<T> once(Function<Client, CompletableFuture<T>> request) {
-        Client client = connection.client();
+        MemberClient member = connection.inUse();
+        long sent = context.clock().nanoTime();
         CompletableFuture<T> asked;
         try {
-            asked = request.apply(client);
+            asked = request.apply(member.client());
         } catch (RuntimeException e) {
             asked = CompletableFuture.failedFuture(e);
         }
         return asked.whenComplete((value, failure) -> {
             if (failure == null || EtcdFailure.isAnswer(failure)) {
-                connection.answered();
+                connection.answered(member, sent);
             } else if (EtcdFailure.isDisconnected(failure)) {
-                connection.broken(client, failure);
+                connection.broken(member, failure);
+            } else if (EtcdFailure.isLate(failure)) {
+                connection.late(member, sent);
             }
         });
     }

@@ -9,6 +9,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.security.cert.CertificateException;
 import java.util.Locale;
 import java.util.Objects;
@@ -83,7 +84,20 @@ final class EtcdFailure {
 
     /** A connection was made, and closed before an answer came. */
     static boolean isClosedByServer(Throwable failure) {
-        return isDisconnected(failure) && find(failure, ConnectException.class) == null;
+        return isDisconnected(failure)
+                && find(failure, ConnectException.class) == null
+                && find(failure, UnknownHostException.class) == null;
+    }
+
+    /** It had no answer within its deadline. */
+    static boolean isLate(Throwable failure) {
+        Said said = answer(failure);
+        return said != null && said.code == Status.Code.DEADLINE_EXCEEDED;
+    }
+
+    /** It is not known whether it was executed, and may be when it is sent again. */
+    static boolean isUnknown(Throwable failure) {
+        return find(failure, BackendUnavailableException.class) != null;
     }
 
     /** A line about it. */

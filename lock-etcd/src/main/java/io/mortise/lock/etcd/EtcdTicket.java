@@ -62,8 +62,13 @@ final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
         this.inOrder = new SendInOrder(WAITING, waiter);
     }
 
+    /** Who waits is asked for again by the core; who does not has one attempt, of as many tries as there is time for. */
     @Override
     public CompletionStage<Attempt> attempt() {
+        return request.mayWait() ? once() : backend.calls().repeated(this::once, () -> !isEnded());
+    }
+
+    private CompletionStage<Attempt> once() {
         Place known = steps.place();
         if (known != null) {
             return ask(known);
@@ -211,6 +216,7 @@ final class EtcdTicket implements Ticket, LineMembers.Member, LateArming.Held {
     @Override
     public CompletionStage<Boolean> end() {
         backend.late().remove(this);
+        steps.unanswered().end();
         Place at = steps.place();
         boolean leaves;
         synchronized (this) {

@@ -32,9 +32,15 @@ final class OwnClient {
 
     private OwnClient() {}
 
-    static Client build(EtcdOptions options, BackendContext context) {
+    /** @param endpoints of one member, or of several where it does not matter which one answers */
+    static Client build(
+            EtcdOptions options,
+            List<String> endpoints,
+            TryTimeout tries,
+            BackendContext context,
+            WatchMultiplexer.MemberListener listener) {
         ClientBuilder builder = Client.builder()
-                .target(target(options.endpointList()))
+                .target(target(endpoints))
                 .executorService(MoreExecutors.newDirectExecutorService())
                 .waitForReady(false)
                 .retryMaxAttempts(0)
@@ -43,7 +49,7 @@ final class OwnClient {
                 .keepaliveTimeout(PING_TIMEOUT)
                 .keepaliveWithoutCalls(false) // the server takes pings without calls for an attack
                 .interceptors(options.interceptors())
-                .interceptor(new Direct(context.requestTimeout()), new WatchMultiplexer(context.clock()));
+                .interceptor(new Direct(tries), new WatchMultiplexer(context.clock(), listener));
         options.tls().ifPresent(builder::sslContext);
         options.credentials().ifPresent(who -> builder.user(bytes(who.user())).password(bytes(who.password())));
         return builder.build();
@@ -59,7 +65,7 @@ final class OwnClient {
     }
 
     /** No hop to another thread, and a deadline for all but watches: what nobody waits for any more is not sent later. */
-    private record Direct(Duration requestTimeout) implements ClientInterceptor {
+    private record Direct(TryTimeout tries) implements ClientInterceptor {
         private static final String WATCH = "etcdserverpb.Watch";
 
         @Override
@@ -68,7 +74,7 @@ final class OwnClient {
             return WATCH.equals(method.getServiceName())
                     ? next.newCall(method, direct)
                     : new Unlogged<>(next.newCall(
-                            method, direct.withDeadlineAfter(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)));
+                            method, direct.withDeadlineAfter(tries.now().toNanos(), TimeUnit.NANOSECONDS)));
         }
     }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -10,7 +13,6 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -21,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds out whether a server speaks TLS where we do not, or the other way round. gRPC only tells that such a connection was closed,
- * as one to a server that is starting may be.
+ * as one to a server that is starting may be. For one thread.
  */
 final class TlsMismatch {
     private static final Logger log = LoggerFactory.getLogger(TlsMismatch.class);
@@ -35,19 +37,43 @@ final class TlsMismatch {
     private static final int FRAME_TYPE = 3;
     private static final int SETTINGS = 4;
 
-    private TlsMismatch() {}
+    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+
+    private final List<String> endpoints;
+    private final boolean tls;
+    private long nextLook = System.nanoTime();
 
     /**
-     * What is wrong with the first endpoint that shows it. Blocks for up to a few seconds for each.
+     * Does nothing yet.
      *
      * @param endpoints each as {@code host:port}
      * @param tls whether we speak it
      */
-    static Optional<String> find(List<String> endpoints, boolean tls) {
-        return endpoints.stream()
+    TlsMismatch(List<String> endpoints, boolean tls) {
+        this.endpoints = endpoints;
+        this.tls = tls;
+    }
+
+    /**
+     * Why another try to connect cannot help, or the failure itself if it can. Looks once a second at most, and blocks for up to a
+     * few seconds for each endpoint then.
+     *
+     * @param failure of the last try
+     */
+    LockException explained(BackendUnavailableException failure, String all) {
+        if (!EtcdFailure.isClosedByServer(failure) || System.nanoTime() - nextLook < 0) {
+            return failure;
+        }
+        LockException meaning = endpoints.stream()
                 .filter(endpoint -> tls ? answersHttp2(endpoint) : hasCertificate(endpoint))
                 .findFirst()
-                .map(endpoint -> endpoint + (tls ? " does not speak TLS: use etcd://" : " speaks TLS: use etcds://"));
+                .<LockException>map(endpoint -> new BackendRefusedException(
+                        "connect to " + all + ": " + endpoint
+                                + (tls ? " does not speak TLS: use etcd://" : " speaks TLS: use etcds://"),
+                        failure))
+                .orElse(failure);
+        nextLook = System.nanoTime() + BETWEEN_LOOKS.toNanos();
+        return meaning;
     }
 
     private static boolean answersHttp2(String endpoint) {

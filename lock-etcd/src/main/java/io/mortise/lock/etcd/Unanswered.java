@@ -17,9 +17,21 @@ final class Unanswered {
     @GuardedBy("this")
     private boolean mayBeThere;
 
-    synchronized void sending(long inEpoch) {
-        mayCome++;
-        epoch = Math.max(epoch, inEpoch);
+    @GuardedBy("this")
+    private boolean ended;
+
+    /** One is about to be sent. False after {@link #end}: it must not be, since nobody would take it back. */
+    synchronized boolean sending(long inEpoch) {
+        if (!ended) {
+            mayCome++;
+            epoch = Math.max(epoch, inEpoch);
+        }
+        return !ended;
+    }
+
+    /** No other may be sent. Idempotent. */
+    synchronized void end() {
+        ended = true;
     }
 
     /** Refused: it was not executed. With certain errors of etcd's it may have been. In both cases it will not be any more. */

@@ -24,7 +24,17 @@ import org.slf4j.LoggerFactory;
 final class WatchMultiplexer implements ClientInterceptor {
     private static final Logger log = LoggerFactory.getLogger(WatchMultiplexer.class);
 
+    /** Told of what the stream says about the member to which it goes. */
+    interface MemberListener {
+        /** Something arrived. */
+        void heard();
+
+        /** Nothing arrived for a while, though it was asked. */
+        void silent();
+    }
+
     private final LockClock clock;
+    private final MemberListener memberListener;
 
     /** Runs what is sent, in order and one at a time, since gRPC's calls are not thread-safe. Nobody waits for it. */
     private final SynchronizationContext sends = new SynchronizationContext(
@@ -32,8 +42,9 @@ final class WatchMultiplexer implements ClientInterceptor {
 
     private @Nullable WatchStream stream; // of what is sent only
 
-    WatchMultiplexer(LockClock clock) {
+    WatchMultiplexer(LockClock clock, MemberListener memberListener) {
         this.clock = clock;
+        this.memberListener = memberListener;
     }
 
     @Override
@@ -83,6 +94,7 @@ final class WatchMultiplexer implements ClientInterceptor {
                 open = new WatchStream(
                         clock,
                         sends,
+                        memberListener,
                         channel.newCall(WatchGrpc.getWatchMethod(), options),
                         sent == null ? new Metadata() : sent);
                 stream = open;

@@ -28,7 +28,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     private static final Logger log = LoggerFactory.getLogger(WatchStream.class);
 
     /** Counted in ticks and not in time: a pause of this process is one tick, after which there is time to read the answer. */
-    private static final Duration TICK = Duration.ofSeconds(1);
+    private static final Duration TICK = Duration.ofMillis(700);
 
     private static final int QUESTIONS = 2;
 
@@ -38,6 +38,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
 
     private final LockClock clock;
     private final SynchronizationContext sends;
+    private final WatchMultiplexer.MemberListener listener;
     private final ClientCall<WatchRequest, WatchResponse> call;
     private final Metadata headers;
     private final Map<Long, WatchMultiplexer.WatchCall> watches = new ConcurrentHashMap<>();
@@ -57,10 +58,12 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     WatchStream(
             LockClock clock,
             SynchronizationContext sends,
+            WatchMultiplexer.MemberListener listener,
             ClientCall<WatchRequest, WatchResponse> call,
             Metadata headers) {
         this.clock = clock;
         this.sends = sends;
+        this.listener = listener;
         this.call = call;
         this.headers = headers;
     }
@@ -114,6 +117,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
             unanswered = 0;
         } else if (unanswered == QUESTIONS) {
             sends.execute(() -> end("the server does not answer"));
+            listener.silent();
             return;
         } else {
             unanswered++;
@@ -129,6 +133,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
     @Override
     public void onMessage(WatchResponse response) {
         heard = true;
+        listener.heard();
         call.request(1);
         if (response.getCreated()) {
             confirmed(response);

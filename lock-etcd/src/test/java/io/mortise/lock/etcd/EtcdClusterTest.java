@@ -49,7 +49,7 @@ class EtcdClusterTest {
         return Locks.connect(cluster.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT);
     }
 
-    /** Each request goes to another member: those to the frozen one are lost, and there are enough others. */
+    /** If the client uses that one it goes to the next, in time for a short lease. */
     @Test
     void S07_aFollowerThatIsFrozenIsNoLoss() throws Exception {
         Duration lease = Duration.ofSeconds(6);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.EtcdTestCluster;
+import io.mortise.lock.testkit.servers.EtcdTestServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** With the default options: a member that is stopped leaves its connections open, and the others are a majority. */
+@Tag("once")
+class EtcdFrozenMemberTest {
+    private static final Logger log = LoggerFactory.getLogger(EtcdFrozenMemberTest.class);
+
+    /** What S11 promises without a message, and 3 s for a machine that stalls. */
+    private static final Duration HANDED_OFF_WITHIN = Duration.ofSeconds(9);
+
+    /** Two renewals of the default lease are due in that time, at least. */
+    private static final Duration FROZEN = Duration.ofSeconds(10);
+
+    private static Duration since(long start) {
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    @Test
+    @Timeout(180)
+    void S07_S09_S11_whicheverMemberIsFrozenLocksAreHandedOffTriesAnswerAndRenewalsGoOn() throws Exception {
+        try (EtcdTestCluster cluster = EtcdTestCluster.start();
+                LockClient holder = Locks.connect(cluster.url());
+                LockClient waiter = Locks.connect(cluster.url())) {
+            Lease kept = holder.named("kept").acquire();
+            for (EtcdTestServer node : cluster.nodes()) {
+                boolean leads = node == cluster.leader();
+                Lease held = holder.named("x").acquire();
+                CompletableFuture<Lease> waiting = waiter.named("x").acquireAsync();
+                assertThat(waiter.named("x").tryAcquire()).as("it is queued").isEmpty();
+                node.pause();
+                long frozen = System.nanoTime();
+                CompletableFuture<ReleaseOutcome> released = held.releaseAsync();
+                assertThat(waiter.named("free").tryAcquire()).hasValueSatisfying(Lease::release);
+                Duration tried = since(frozen);
+                Lease next = waiting.get(20, TimeUnit.SECONDS);
+                Duration handedOff = since(frozen);
+                assertThat(released.get(20, TimeUnit.SECONDS)).isNotEqualTo(ReleaseOutcome.LOST);
+                next.release();
+                Duration least = kept.remaining();
+                while (since(frozen).compareTo(FROZEN) < 0) {
+                    try (Lease lease = waiter.named("free").tryAcquire().orElseThrow()) {
+                        assertThat(lease.isHeld()).isTrue();
+                    }
+                    Duration left = kept.remaining();
+                    least = left.compareTo(least) < 0 ? left : least;
+                    TimeUnit.MILLISECONDS.sleep(20);
+                }
+                node.resume();
+                log.info("event=thawed leader={} tried={} handed_off={} least_left={}", leads, tried, handedOff, least);
+                assertThat(handedOff).as("the hand-off").isLessThan(HANDED_OFF_WITHIN);
+                assertThat(least).as("until the deadline").isGreaterThan(Duration.ofSeconds(5));
+                assertThat(kept.isHeld()).isTrue();
+                cluster.awaitServing();
+            }
+        }
+    }
+}
