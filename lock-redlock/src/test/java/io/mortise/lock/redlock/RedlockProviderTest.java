@@ -10,6 +10,8 @@ import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.Locks;
 import io.mortise.lock.spi.LockUrl;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -120,11 +122,25 @@ class RedlockProviderTest {
         assertThat(access("redlocks://:s3cret@h1,h2,h3?verifyPeer=none")).contains("not verified");
     }
 
+    @Test
+    void S19_oneMasterThatLetsOthersInIsEnough() {
+        assertThat(access("rediss://:s3cret@h1", "rediss://:s3cret@h2", "redis://:s3cret@h3"))
+                .contains("without TLS")
+                .doesNotContain("open to");
+        assertThat(access("rediss://:s3cret@h1", "rediss://:s3cret@h2", "rediss://h3"))
+                .contains("open to everyone");
+    }
+
+    private static String access(String... masters) {
+        List<RedisURI> uris = Stream.of(masters).map(RedisURI::create).toList();
+        return findings(RedlockOptions.connectTo(uris));
+    }
+
     private static String access(String url) {
-        return RedlockProvider.options(LockUrl.parse(url))
-                .access()
-                .orElseThrow()
-                .findings()
-                .toString();
+        return findings(options(url));
+    }
+
+    private static String findings(RedlockOptions options) {
+        return options.access().orElseThrow().findings().toString();
     }
 }
