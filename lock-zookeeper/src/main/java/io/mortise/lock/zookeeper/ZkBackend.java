@@ -79,7 +79,9 @@ final class ZkBackend implements LockBackend {
     private CompletionStage<Boolean> check(ZkSession first) {
         CompletableFuture<Boolean> root = first.calls().data("/").handle((content, failure) -> {
             if (failure != null && ZkFailure.is(failure, Code.NONODE)) {
-                throw new BackendRefusedException("the chroot of " + endpoints() + " does not exist: create it first");
+                throw new BackendRefusedException(
+                        "the chroot " + options.chroot().orElse("/") + " of " + endpoints()
+                                + " does not exist: create it first, or leave it out");
             }
             return true;
         });

@@ -172,7 +172,9 @@ final class ZkSession implements Watcher, CurrentSession.Session {
     }
 
     private void stateChanged(Event.KeeperState state) {
-        log.info("event=session-state state={} session=0x{} endpoints={}", state, sessionId(), endpoints);
+        if (!over) { // else it is known already that it ends
+            log.info("event=session-state state={} session=0x{} endpoints={}", state, sessionId(), endpoints);
+        }
         switch (state) {
             case SyncConnected -> connected();
             case Disconnected -> disconnected();
@@ -308,7 +310,9 @@ final class ZkSession implements Watcher, CurrentSession.Session {
             }
             over = true;
         }
-        log.info("event=session-over session=0x{} reason=\"{}\"", sessionId(), reason);
+        if (liveness().isPresent()) {
+            log.info("event=session-over session=0x{} reason=\"{}\"", sessionId(), reason);
+        }
         liveness().ifPresent(liveness -> liveness.lost(reason));
         ready.fail(unavailable(reason.detail()));
         watches.sessionOver();

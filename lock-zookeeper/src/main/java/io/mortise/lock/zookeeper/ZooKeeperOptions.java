@@ -181,6 +181,11 @@ public final class ZooKeeperOptions {
         return connectString;
     }
 
+    /** What ends a connect string: the root of all paths. */
+    Optional<String> chroot() {
+        return connectString.map(servers -> new ConnectStringParser(servers).getChrootPath());
+    }
+
     Optional<Supplier<ZooKeeper>> supplier() {
         return supplier;
     }
@@ -229,8 +234,14 @@ public final class ZooKeeperOptions {
         return clientConfig;
     }
 
+    /** As a URL has it, without credentials. */
     @Override
     public String toString() {
-        return "zookeeper://" + connectString.orElse("(the application's handle)") + " base " + basePath;
+        if (connectString.isEmpty()) {
+            return "zookeeper:(the application's handle)" + basePath;
+        }
+        String servers = connectString.get().split("/", 2)[0];
+        return "zookeeper://" + servers + basePath
+                + chroot().map(path -> "?chroot=" + path).orElse("");
     }
 }

@@ -108,9 +108,13 @@ class ZooKeeperManyNamesTest {
                 "its deletion was tried",
                 ZkTests.SOON,
                 () -> ZkTests.sent(server, before).containsKey("delete"));
+        Map<String, Long> refused = server.requests();
         try (Lease lease = client.named("kept").acquire()) {
             assertThat(lease.isHeld()).isTrue();
         }
+        long late = System.nanoTime() + EmptyLockNodes.PERIOD.multipliedBy(3).toNanos();
+        Await.until("it would have been tried again", ZkTests.SOON, () -> System.nanoTime() - late > 0);
+        assertThat(ZkTests.sent(server, refused)).containsEntry("delete", 1L); // of the contender
         assertThat(lockNodes()).isEqualTo(1);
     }
 
@@ -126,6 +130,9 @@ class ZooKeeperManyNamesTest {
             operator.multi(thousand);
         }
         try (Lease lease = client.named("tenant-and-purpose:" + (MANY - 1)).acquire()) {
+            LockAdmin.Page first = get(ZkTests.admin(client).list("", 10, Optional.empty()));
+            assertThat(first.locks()).as("a page of 2,000 free locks").isEmpty();
+            assertThat(first.next()).isPresent();
             List<String> held = new ArrayList<>();
             Optional<String> cursor = Optional.empty();
             do { // as far as needed to see that pages of free locks end

@@ -47,6 +47,7 @@ class ZooKeeperProviderTest {
         ZooKeeperOptions options = options("zookeeper://h1:2182,h2,[::1]:2183/a/b?sessionTimeout=7s&chroot=/apps/x");
         assertThat(options.connectString()).contains("h1:2182,h2:2181,[::1]:2183/apps/x");
         assertThat(options.basePath()).isEqualTo("/a/b");
+        assertThat(options).hasToString("zookeeper://h1:2182,h2:2181,[::1]:2183/a/b?chroot=/apps/x");
         assertThat(options.sessionTimeout()).isEqualTo(Duration.ofSeconds(7));
     }
 

@@ -197,6 +197,28 @@ class ZooKeeperWireTest {
     }
 
     @Test
+    void S07_hundredLocksWaitedForNeedOneWritePerRenewal() throws Exception {
+        List<CompletableFuture<Lease>> waiters = new ArrayList<>();
+        try (LockClient waiting = ZkTests.client(server.connectString(), Duration.ofSeconds(5))) {
+            for (int i = 0; i < 100; i++) {
+                client.named("waited/" + i).acquireAsync().get(10, TimeUnit.SECONDS);
+                waiters.add(waiting.named("waited/" + i).acquireAsync());
+            }
+            Await.until(
+                    "all stand in line",
+                    ZkTests.SOON,
+                    () -> server.liveEphemerals().size() == 200);
+            Map<String, Long> before = server.requests();
+            long start = System.nanoTime();
+            Await.until("four renewals", ZkTests.SOON, () -> writes(server.requests()) >= writes(before) + 4);
+            double periods = (System.nanoTime() - start) / 1e9;
+            // Those of the holder, every 4 s, are among them.
+            assertThat(writes(server.requests()) - writes(before)).isLessThanOrEqualTo((long) (periods * 1.55) + 4);
+            assertThat(waiters).noneMatch(CompletableFuture::isDone);
+        }
+    }
+
+    @Test
     void S10_withdrawnWaiterLeavesNoNodeAndNoWatch() throws Exception {
         DistributedLock lock = client.named("left");
         try (Lease lease = lock.acquire()) {
