@@ -26,6 +26,9 @@ public final class Beginning {
     private final Supplier<String> inVain;
     private final long until;
 
+    /** What the latest try that had an end failed with. */
+    private volatile @Nullable String failed;
+
     private Beginning(String endpoints, Supplier<String> inVain, long until) {
         this.endpoints = endpoints;
         this.inVain = inVain;
@@ -60,7 +63,8 @@ public final class Beginning {
         try {
             return contact.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new BackendUnavailableException(inVain.get()); // its cause has nothing to say
+            String earlier = failed == null ? "" : ": " + failed;
+            throw new BackendUnavailableException(inVain.get() + earlier); // its cause has nothing to say
         } catch (ExecutionException e) {
             Optional<LockConfigurationException> unlinked = LinkageFailure.find(e, "connect to " + endpoints);
             throw unlinked.isPresent() ? unlinked.get() : meaning.apply(e);
@@ -77,7 +81,6 @@ public final class Beginning {
      * @throws LockException what the last try that had an end failed with, and that the time is over
      */
     public <T> T tryFor(Supplier<T> contact) {
-        @Nullable String before = null;
         while (true) {
             try {
                 return contact.get();
@@ -87,10 +90,9 @@ public final class Beginning {
                     throw unlinked.get();
                 }
                 if (isOver() || Thread.currentThread().isInterrupted()) {
-                    boolean cutShort = e.getCause() instanceof TimeoutException && before != null;
-                    throw cutShort ? new BackendUnavailableException(e.getMessage() + ": " + before, e) : e;
+                    throw e;
                 }
-                before = e.getMessage();
+                failed = e.getMessage();
                 LockSupport.parkNanos(Math.min(PAUSE_NANOS, until - System.nanoTime()));
                 if (isOver()) {
                     throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), e);
