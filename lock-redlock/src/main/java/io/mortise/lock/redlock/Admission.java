@@ -15,9 +15,9 @@ import java.util.OptionalLong;
  *
  * @param quorum of all masters
  * @param maxLeaseMicros no client of the namespace ever asks for a longer lease
- * @param testOnlyNewMasters masters are new if none of them has any data
+ * @param isNew the master is new, and has not voted since: known in tests alone, see {@link NewMasters}
  */
-record Admission(Quorum quorum, long maxLeaseMicros, boolean testOnlyNewMasters) {
+record Admission(Quorum quorum, long maxLeaseMicros, boolean isNew) {
     /**
      * What a master says of itself. Times are those of its own clock, in microseconds.
      *
@@ -91,7 +91,7 @@ record Admission(Quorum quorum, long maxLeaseMicros, boolean testOnlyNewMasters)
         if (others.contains(Other.DISAGREES)) {
             return new Verdict.Disagreement();
         }
-        if (testOnlyNewMasters && standing.isEmpty() && count(others, Other.EMPTY) == others.size()) {
+        if (isNew) {
             return new Verdict.Admit(true);
         }
         long now = standing.nowMicros();

@@ -37,6 +37,8 @@ final class Admissions {
     private final Duration maxLease;
     private final boolean testOnlyNewMasters;
 
+    private volatile NewMasters newMasters = NewMasters.NONE;
+
     @GuardedBy("this")
     private final Set<Master> admitting = new HashSet<>();
 
@@ -133,6 +135,7 @@ final class Admissions {
             if (said.votes() && !votedBefore) {
                 whenOneVotes.run();
             }
+            lookForNew();
             // What is known of one of them may decide about the others.
             masters.all()
                     .forEach(one -> one.greeted().filter(its -> !its.votes()).ifPresent(its -> consider(one, its)));
@@ -155,10 +158,17 @@ final class Admissions {
         }
     }
 
-    private Admission.Verdict judge(Master master, Master.Greeted said) {
+    /** Decided for all at once: as soon as one votes, the others look as if they had lost their data. */
+    private void lookForNew() {
         // Said of the masters as they are when this client opens; what happens to them later is no start.
-        boolean newMasters = testOnlyNewMasters && !masters.hadQuorum();
-        return new Admission(quorum, maxLeaseMicros(), newMasters)
+        if (testOnlyNewMasters && !masters.hadQuorum()) {
+            newMasters = newMasters.after(
+                    masters.all().stream().map(Master::emptyLife).toList());
+        }
+    }
+
+    private Admission.Verdict judge(Master master, Master.Greeted said) {
+        return new Admission(quorum, maxLeaseMicros(), newMasters.contain(said.life()))
                 .of(
                         said.at(context.clock().nanoTime()),
                         masters.othersThan(master).stream().map(Master::asOther).toList());

@@ -42,6 +42,10 @@ final class Master {
             return node.epoch() == epoch && node.isConnected();
         }
 
+        NewMasters.Life life() {
+            return new NewMasters.Life(run, standing.sinceMicros().orElse(0));
+        }
+
         Admission.Standing at(long nanos) {
             return standing.later((nanos - atNanos) / 1_000);
         }
@@ -144,6 +148,11 @@ final class Master {
         return said.votes()
                 ? Admission.Other.ADMITTED
                 : said.standing.isEmpty() ? Admission.Other.EMPTY : Admission.Other.FORGETFUL;
+    }
+
+    /** Present if it knows nothing at all. */
+    Optional<NewMasters.Life> emptyLife() {
+        return asOther() == Admission.Other.EMPTY ? greeted().map(Greeted::life) : Optional.empty();
     }
 
     /** Why its vote does not count, for people. */

@@ -107,14 +107,9 @@ class AdmissionTest {
     }
 
     @Test
-    void inTestsMastersAreNewWhereNoneHasAnything() {
+    void inTestsAMasterThatIsKnownToBeNewVotesAtOnceWhoeverVotesByThen() {
         assertThat(inTests(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Verdict.Admit(true));
-        assertThat(inTests(empty(NOW), EMPTY, SILENT)).as("it may know").isEqualTo(new Verdict.Wait(LEASE));
-        assertThat(inTests(empty(NOW), EMPTY, FORGETFUL)).isEqualTo(new Verdict.Wait(LEASE));
-        assertThat(inTests(empty(NOW), EMPTY, ADMITTED)).isEqualTo(new Verdict.Wait(LEASE));
-        assertThat(inTests(restarted(NOW), EMPTY, EMPTY)).isEqualTo(new Verdict.Wait(LEASE));
-        assertThat(inTests(new Standing(false, false, OptionalLong.of(LEASE), OptionalLong.of(NOW), NOW), EMPTY, EMPTY))
-                .as("somebody has worked with it")
-                .isEqualTo(new Verdict.Wait(LEASE));
+        assertThat(inTests(empty(NOW), ADMITTED, FORGETFUL)).isEqualTo(new Verdict.Admit(true));
+        assertThat(inTests(empty(NOW), DISAGREES, EMPTY)).isEqualTo(new Verdict.Disagreement());
     }
 }

@@ -58,11 +58,11 @@ abstract class FiveMastersTest {
         return client;
     }
 
-    /** A client is open as soon as a majority votes. A new master that was late then has to wait for the longest lease, of 30 s. */
+    /** A client is open as soon as a majority votes. */
     static void awaitAllVote(LockClient client) {
         Await.until(
                 "all masters vote",
-                Duration.ofSeconds(60),
+                SOON,
                 () -> client.admin().orElseThrow().diagnose().toCompletableFuture().join().stream()
                         .noneMatch(finding -> finding.what().contains("does not vote")));
     }
