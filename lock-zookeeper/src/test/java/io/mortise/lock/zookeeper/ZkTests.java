@@ -27,7 +27,8 @@ import org.apache.zookeeper.data.ACL;
 
 /** What the tests of this module share. */
 final class ZkTests {
-    static final Duration SOON = Duration.ofSeconds(10);
+    /** How long anything is waited for whose time is not what the test is about. */
+    static final Duration SOON = Duration.ofSeconds(30);
 
     /** Below the fallback timer's five seconds, which would hide a lost wake-up; a slow disk may take two. */
     static final Duration WOKEN = Duration.ofSeconds(4);

@@ -14,9 +14,14 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A directory that is deleted at close; at the exit of the JVM if nobody closed it. Thread-safe. */
+/**
+ * A directory that is deleted at close; at the exit of the JVM if nobody closed it. In memory where the system offers that,
+ * so that servers of tests do not stand still with a busy disk. Thread-safe.
+ */
 final class TempDir implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(TempDir.class);
+    private static final Path MEMORY = Path.of("/dev/shm"); // of Linux
+    private static final long MEMORY_NEEDED = 1L << 30; // bytes; a container has 64 MiB of it unless told otherwise
     private static final Set<Path> open = ConcurrentHashMap.newKeySet();
 
     static {
@@ -32,12 +37,17 @@ final class TempDir implements AutoCloseable {
 
     static TempDir create(String prefix) {
         try {
-            Path path = Files.createTempDirectory("mortise-" + prefix + "-");
+            String name = "mortise-" + prefix + "-";
+            Path path = isMemoryUsable() ? Files.createTempDirectory(MEMORY, name) : Files.createTempDirectory(name);
             open.add(path);
             return new TempDir(path);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static boolean isMemoryUsable() throws IOException {
+        return Files.isWritable(MEMORY) && Files.getFileStore(MEMORY).getUsableSpace() >= MEMORY_NEEDED;
     }
 
     Path path() {
