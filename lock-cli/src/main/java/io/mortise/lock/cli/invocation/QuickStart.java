@@ -12,19 +12,16 @@ final class QuickStart {
         // Events for a flight recorder: their classes are rewritten when they are loaded.
         unlessSet("io.netty.jfr.enabled", "false");
         unlessSet("io.lettuce.core.jfr", "false");
-        switch (url.scheme()) {
-            case "zookeeper" -> {
-                // Its client asks for the ciphers there are, TLS or not, and with them come all certificates that Java
-                // trusts.
-                if (url.text("clientConfig").isEmpty() && !Boolean.getBoolean("zookeeper.client.secure")) {
-                    unlessSet("javax.net.ssl.trustStore", "NONE");
-                }
-            }
-            case "etcd", "etcds" -> {
-                // Native code that is unpacked into a temporary file and linked, for one connection.
-                unlessSet("io.netty.transport.noNative", "true");
-            }
-            default -> {}
+        if (url.scheme().equals("zookeeper")
+                && url.text("clientConfig").isEmpty()
+                && !Boolean.getBoolean("zookeeper.client.secure")) {
+            // Its client asks for the ciphers there are, TLS or not, and with them come all certificates that Java
+            // trusts.
+            unlessSet("javax.net.ssl.trustStore", "NONE");
+        }
+        if (!url.scheme().equals("redis-socket")) { // nothing else needs it
+            // Native code that is unpacked into a temporary file and linked, for one connection.
+            unlessSet("io.netty.transport.noNative", "true");
         }
     }
 

@@ -11,11 +11,13 @@ import org.junit.jupiter.api.Test;
 
 @Tag("once")
 class QuickStartTest {
+    private static final String NO_NATIVE = "io.netty.transport.noNative";
     private static final String TRUST = "javax.net.ssl.trustStore";
 
     @BeforeEach
     @AfterEach
     void nothingSet() {
+        System.clearProperty(NO_NATIVE);
         System.clearProperty(TRUST);
         System.clearProperty("zookeeper.client.secure");
     }
@@ -34,6 +36,14 @@ class QuickStartTest {
         System.setProperty("zookeeper.client.secure", "true");
         QuickStart.of(LockUrl.parse("zookeeper://h:2181/x"));
         assertThat(System.getProperty(TRUST)).isNull();
+    }
+
+    @Test
+    void nativeCodeIsLoadedOnlyForAUnixSocket() {
+        QuickStart.of(LockUrl.parse("redis-socket:///redis.sock"));
+        assertThat(System.getProperty(NO_NATIVE)).isNull();
+        QuickStart.of(LockUrl.parse("redis://h"));
+        assertThat(System.getProperty(NO_NATIVE)).isEqualTo("true");
     }
 
     @Test
