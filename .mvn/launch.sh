@@ -3,6 +3,12 @@
 # and $made_of: the modules whose sources are in the jar. Finds $java, and builds the jar if it is missing, one launcher at a time.
 # A jar that is there is used, also an old one: whoever changes sources builds, and only a terminal is told.
 
+# Where one of the first three descriptors is closed Java would open a file of its own, which a command that lockctl runs would then
+# have for its input or output. Standard output cannot be written to then either, so that this is not taken for success.
+true 3>&2 || exec 2>/dev/null
+{ true 3<&0; } 2>/dev/null || exec </dev/null
+{ true 3>&1; } 2>/dev/null || exec 1</dev/null
+
 fail() {
     echo "$name: $1" >&2
     exit "${2:-69}"

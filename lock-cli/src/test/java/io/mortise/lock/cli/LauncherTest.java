@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -155,9 +157,36 @@ class LauncherTest {
         assertThat(run(launcher, "demo").err()).isEmpty();
     }
 
+    @ParameterizedTest
+    @EnumSource
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+    void whatIsClosedOfTheFirstThreeIsNotLeftToJava(Launcher launcher) throws Exception {
+        tool(
+                "java",
+                "if [ \"$1\" = -version ]; then echo 'openjdk version \"17\"' >&2; exit; fi\n"
+                        + "all=$(for fd in 0 1 2; do readlink /proc/$$/fd/$fd; done); echo \"$all\" >given; exit 42");
+        for (String closed : List.of("<&-", ">&-", "2>&-", "<&- >&- 2>&-")) {
+            Path script = Files.writeString(
+                    dir.resolve("closed"), "exec sh \"" + root.resolve(launcher.script) + "\" " + closed);
+            assertThat(run(script).code()).as(closed).isEqualTo(42);
+            List<String> given = Files.readAllLines(dir.resolve("given"));
+            assertThat(given).as(closed).hasSize(3);
+            assertThat(given)
+                    .filteredOn("/dev/null"::equals)
+                    .as(closed)
+                    .hasSizeGreaterThanOrEqualTo(closed.split(" ", -1).length);
+        }
+    }
+
     @Test
     void lockctlIsToldWhetherItWritesToATerminal() throws Exception {
         assertThat(run(Launcher.LOCKCTL).out()).contains("<-Dlockctl.terminal.out=false>");
+    }
+
+    /** On a newer Java, whose options an older one does not know, by etcd's libraries. */
+    @Test
+    void javaDoesNotWarnUsersOfWhatLibrariesDo() throws Exception {
+        assertThat(run(Launcher.LOCKCTL).out()).contains("<-Dsun.misc.unsafe.memory.access=allow>");
     }
 
     @Test

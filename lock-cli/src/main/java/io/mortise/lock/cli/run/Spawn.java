@@ -6,6 +6,9 @@ import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
@@ -93,6 +96,9 @@ final class Spawn {
             Libc.posix_spawn_file_actions_addopen(actions, 1, "/dev/null", Libc.OPEN_READ_WRITE, 0);
             Libc.posix_spawn_file_actions_addopen(actions, 2, "/dev/null", Libc.OPEN_READ_WRITE, 0);
         });
+        if (input.isEmpty() && inputWasClosed()) {
+            Libc.posix_spawn_file_actions_addopen(actions, 0, "/dev/null", Libc.OPEN_READ_WRITE, 0);
+        }
         if (Platform.MAC) {
             if (input.isEmpty()) {
                 for (int fd = 0; fd < FIRST_FOREIGN; fd++) {
@@ -107,6 +113,15 @@ final class Spawn {
             closeFrom.get().invokeInt(new Object[] {actions, FIRST_FOREIGN});
         } else {
             closeOpen(actions);
+        }
+    }
+
+    /** When we were started: Java has opened the file of its own classes there. The launcher does not let that happen. */
+    private static boolean inputWasClosed() {
+        try {
+            return Files.isSameFile(Path.of("/dev/fd/0"), Path.of(System.getProperty("java.home"), "lib", "modules"));
+        } catch (IOException e) {
+            return false; // a Java of another make, or an input that has no name
         }
     }
 

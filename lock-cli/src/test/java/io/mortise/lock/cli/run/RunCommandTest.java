@@ -55,6 +55,14 @@ class RunCommandTest {
         }
     }
 
+    /** Java, started without one, has opened the file of its own classes there. */
+    @Test
+    void withoutStandardInputTheCommandHasAnEmptyOne() {
+        List<String> closed = new ArrayList<>(List.of("sh", "-c", "exec \"$@\" <&-", "sh"));
+        closed.addAll(command("run", "--url", url, "x", "--", "sh", "-c", "readlink /proc/$$/fd/0; wc -c"));
+        assertThat(ended(LockctlProcess.start(dir, Map.of(), closed)).out()).isEqualTo("/dev/null\n0\n");
+    }
+
     @Test
     void theCommandGetsWhatWeGotAndItsExitCodeIsOurs() {
         Ended ended = ended(run(
