@@ -6,6 +6,7 @@ import io.mortise.lock.cli.invocation.TerminalText;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
@@ -17,11 +18,27 @@ final class Errors {
         this.top = top;
     }
 
+    /** Most often a variable of a script that is not set: told before it is taken for a value, whatever the option takes. */
+    static void refuseEmptyOptions(ParseResult parsed) {
+        for (ParseResult part = parsed; part != null; part = part.subcommand()) {
+            for (OptionSpec option : part.matchedOptions()) {
+                if (option.stringValues().contains("")) {
+                    throw empty(part.commandSpec().commandLine(), option);
+                }
+            }
+        }
+    }
+
+    private static ParameterException empty(CommandLine command, OptionSpec option) {
+        return new ParameterException(command, "option '" + option.longestName() + "' is empty");
+    }
+
     int usage(ParameterException problem, String[] args) {
         CommandLine command = problem.getCommandLine();
+        boolean isEmpty = "".equals(problem.getValue());
         return print(
                 command,
-                problem,
+                isEmpty && problem.getArgSpec() instanceof OptionSpec option ? empty(command, option) : problem,
                 ExitCodes.USAGE,
                 "try '" + command.getCommandSpec().qualifiedName() + " --help'");
     }

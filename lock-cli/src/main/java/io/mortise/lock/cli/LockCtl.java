@@ -92,6 +92,7 @@ public final class LockCtl implements Runnable, Invocation {
                 .setParameterExceptionHandler(errors::usage)
                 .setExecutionExceptionHandler(errors::failure)
                 .setExecutionStrategy(parsed -> {
+                    Errors.refuseEmptyOptions(parsed);
                     Logging.configure(top.verbose);
                     return new RunLast().execute(parsed);
                 })

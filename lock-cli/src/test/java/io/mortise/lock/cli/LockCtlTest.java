@@ -50,6 +50,13 @@ class LockCtlTest {
             run -w 1x x -- true    | a duration with its unit, such as 5s
             run -E 256 x -- true   | is 256, must be a whole number from 0 to 255
             run --on-loss=x y -- z | expected one of
+            --url= list            | option '--url' is empty; try
+            list -u=               | option '--url' is empty; try
+            run --lease= x -- true | option '--lease' is empty; try
+            run -w= x -- true      | option '--wait' is empty; try
+            run --on-loss= x -- y  | option '--on-loss' is empty; try
+            release x --owner=     | option '--owner' is empty; try
+            demo --workers=        | option '--workers' is empty; try
             hold                   | Missing required parameter
             """)
     void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
