@@ -32,6 +32,27 @@ class ReleaseScriptTest extends ScriptTest {
         assertThat(bench.redis.call("LLEN", ScriptBench.KEYS.grant())).isEqualTo(2L);
     }
 
+    /** What a client is told by a message, which may be forged, takes only from itself. */
+    @Test
+    void S19_withAMarkItRemovesNothingThatDoesNotHaveIt() {
+        String attempt = ScriptBench.attempt(1);
+        bench.granted(1);
+        assertThat(bench.run(RedisScript.RELEASE, attempt, "0", " client=other"))
+                .isEqualTo(List.of(0L));
+        assertThat(bench.value()).startsWith(ScriptBench.record(1));
+        bench.acquire(2, bench.listen("c2"));
+        assertThat(bench.run(RedisScript.RELEASE, attempt, "0", " client=other").subList(0, 2))
+                .isEqualTo(List.of(0L, 0L));
+        assertThat(bench.run(RedisScript.RELEASE, ScriptBench.attempt(2), "0", " client=other")
+                        .subList(0, 2))
+                .as("nor a place in line")
+                .isEqualTo(List.of(0L, 0L));
+        assertThat(bench.value()).startsWith(ScriptBench.record(1));
+        assertThat(bench.run(RedisScript.RELEASE, attempt, "0", " mode=x").get(0))
+                .isEqualTo(1L);
+        assertThat(bench.value()).startsWith(ScriptBench.record(2));
+    }
+
     @Test
     void S12_itHandsOnToTheFirstWithAFreshValueAndItsOwnLease() {
         long first = bench.granted(1);
