@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,8 +24,9 @@ class ArchiveIT {
     @TempDir
     Path dir = Path.of("");
 
-    /** One test for all, since an archive takes seconds to write. */
+    /** One test for all, since an archive takes seconds to write, and longer on a busy machine. */
     @Test
+    @Timeout(240)
     void startsFromAnArchiveAndSilentlyWithoutOneThatDoesNotFit() throws Exception {
         Path archive = dir.resolve("lockctl.jsa");
         assertThat(java("-jar", JAR, "archive", archive.toString())).isEmpty();
