@@ -52,8 +52,8 @@ public final class CoreClient implements LockClient {
     final Settlements settlements;
     final Callbacks callbacks;
     final LocalQueues queues = new LocalQueues();
-    final Holders holders = new Holders();
-    final LossLog lossLog;
+    final Holders holders;
+    final ThrottledLog warnings;
 
     private final Set<Acquisition> acquisitions = Collections.synchronizedSet(new LinkedHashSet<>());
     private final ThreadPoolExecutor blocking = Threads.blocking();
@@ -71,9 +71,11 @@ public final class CoreClient implements LockClient {
         this.random = random;
         this.stopClock = stopClock;
         this.contact = new Contact(clock);
-        this.lossLog = new LossLog(clock);
-        this.keeper = new LeaseKeeper(clock, contact, options.requestTimeout());
-        this.settlements = new Settlements(clock, random, this::checkDrained);
+        this.warnings = new ThrottledLog(clock);
+        this.holders = new Holders(warnings);
+        RenewalLog renewalLog = new RenewalLog(clock, warnings);
+        this.keeper = new LeaseKeeper(clock, contact, renewalLog, options.requestTimeout());
+        this.settlements = new Settlements(clock, random, warnings, this::checkDrained);
         this.callbacks = new Callbacks(options.callbackExecutor(), isHandCranked(clock));
     }
 
@@ -272,7 +274,7 @@ public final class CoreClient implements LockClient {
                     backend().leaseDuration(Optional.empty()));
         }
         keeper.stop();
-        lossLog.flush();
+        warnings.flush();
         try {
             backend().close();
         } catch (RuntimeException | Error e) {

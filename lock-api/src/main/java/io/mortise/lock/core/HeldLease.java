@@ -211,7 +211,8 @@ final class HeldLease implements Lease, Liveness.Listener {
         End ended = end.get();
         LossReason reason = ended == null ? null : ended.loss();
         if (reason != null && lossHandled.compareAndSet(false, true)) {
-            client.lossLog.lost(name, ownerId, token, reason);
+            client.warnings.warn(
+                    "lost", reason.kind(), "lock=\"{}\" owner={} token={} reason=\"{}\"", name, ownerId, token, reason);
             client.withdraw(name, ticket, leaseDuration);
         }
     }
@@ -314,7 +315,8 @@ final class HeldLease implements Lease, Liveness.Listener {
     public void close() {
         ReleaseOutcome outcome = release();
         if (outcome != ReleaseOutcome.RELEASED) {
-            log.warn("event=close-not-released lock=\"{}\" owner={} outcome={}", name, ownerId, outcome);
+            client.warnings.warn(
+                    "close-not-released", outcome, "lock=\"{}\" owner={} outcome={}", name, ownerId, outcome);
         }
     }
 

@@ -10,12 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What this client holds: for close(), and for the warning about a process that waits for itself. */
 final class Holders {
-    private static final Logger log = LoggerFactory.getLogger(Holders.class);
+    private final ThrottledLog warnings;
 
     @GuardedBy("this")
     private final Set<HeldLease> held = new LinkedHashSet<>();
@@ -25,6 +23,10 @@ final class Holders {
     private final Map<LockName, HeldLease> byName = new HashMap<>();
 
     private volatile boolean closed;
+
+    Holders(ThrottledLog warnings) {
+        this.warnings = warnings;
+    }
 
     /** False: the client closes, nothing is delivered any more (S16). */
     synchronized boolean add(HeldLease lease) {
@@ -46,8 +48,10 @@ final class Holders {
     void warnOfSelfWait(LockName name, String waiter) {
         HeldLease holder = holderOf(name);
         if (holder != null && holder.warnOnce()) {
-            log.warn(
-                    "event=self-wait lock=\"{}\" holder={} waiter={} hint=\"this process waits for a lock that it holds itself\"",
+            warnings.warn(
+                    "self-wait",
+                    "SAME_CLIENT",
+                    "lock=\"{}\" holder={} waiter={} hint=\"this process waits for a lock that it holds itself\"",
                     name,
                     holder.ownerId(),
                     waiter);

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -18,8 +17,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Renews what is held, and watches each deadline with a timer that no renewal can delay. One per client; a lease that
@@ -29,7 +26,6 @@ import org.slf4j.LoggerFactory;
  * taken and released over and over does not wake the timer's thread each time.
  */
 final class LeaseKeeper {
-    private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);
 
     /** So many lost leases are cleaned up in one go. */
@@ -40,6 +36,7 @@ final class LeaseKeeper {
 
     private final LockClock clock;
     private final Contact contact;
+    private final RenewalLog log;
     private final Duration requestTimeout;
 
     @GuardedBy("this")
@@ -67,15 +64,12 @@ final class LeaseKeeper {
     @GuardedBy("this")
     private long pauseEnded;
 
-    /** Renewals that failed since the last line about them. */
-    @GuardedBy("this")
-    private final IdentityHashMap<Throwable, Failures> failures = new IdentityHashMap<>();
-
     private volatile @Nullable LockBackend backend;
 
-    LeaseKeeper(LockClock clock, Contact contact, Duration requestTimeout) {
+    LeaseKeeper(LockClock clock, Contact contact, RenewalLog log, Duration requestTimeout) {
         this.clock = clock;
         this.contact = contact;
+        this.log = log;
         this.requestTimeout = requestTimeout;
     }
 
@@ -106,6 +100,7 @@ final class LeaseKeeper {
     synchronized void unhold(Liveness liveness) {
         Entry entry = entries.get(liveness);
         if (entry != null && --entry.grants == 0 && !entry.kept) {
+            entry.answered(RenewalLog.Ending.RELEASED);
             forget(entry);
         }
     }
@@ -270,39 +265,6 @@ final class LeaseKeeper {
         }
     }
 
-    /** One request may renew many leases, and fails for each: logged once, when all have been told. */
-    private void failed(Liveness liveness, Throwable cause) {
-        long left = liveness.validUntil() - clock.nanoTime();
-        boolean first;
-        synchronized (this) {
-            first = failures.isEmpty();
-            failures.merge(cause, new Failures(1, left), Failures::plus);
-        }
-        if (first) {
-            clock.schedule(Duration.ZERO, this::logFailures);
-        }
-    }
-
-    private void logFailures() {
-        IdentityHashMap<Throwable, Failures> logged;
-        synchronized (this) {
-            logged = new IdentityHashMap<>(failures);
-            failures.clear();
-        }
-        logged.forEach((cause, failed) -> log.warn(
-                "event=renewal-unknown leases={} left_ms={} cause=\"{}\"",
-                failed.leases(),
-                failed.leastLeft() / 1_000_000,
-                cause.toString()));
-    }
-
-    /** How many leases one failed request was to renew, and the least time that one of them has left. */
-    private record Failures(int leases, long leastLeft) {
-        Failures plus(Failures other) {
-            return new Failures(leases + other.leases, Math.min(leastLeft, other.leastLeft));
-        }
-    }
-
     /** How many leases it watches. */
     synchronized int size() {
         return entries.size();
@@ -344,11 +306,21 @@ final class LeaseKeeper {
             }
         }
 
+        /** Nobody waits any more for an answer to its renewals. */
+        private void answered(RenewalLog.Ending how) {
+            synchronized (LeaseKeeper.this) {
+                if (failures > 0 && entries.get(liveness) == this) {
+                    failures = 0;
+                    log.ended(how);
+                }
+            }
+        }
+
         @Override
         public void extended() {
             contact.made();
             synchronized (LeaseKeeper.this) {
-                failures = 0;
+                answered(RenewalLog.Ending.RENEWED);
                 long sent = sentAt != null ? sentAt : clock.nanoTime(); // unasked: by what the session did otherwise
                 renewAfter(liveness.renewEvery().toNanos(), sent);
             }
@@ -356,8 +328,11 @@ final class LeaseKeeper {
 
         @Override
         public void unknown(Throwable cause) {
-            failed(liveness, cause);
             synchronized (LeaseKeeper.this) {
+                if (entries.get(liveness) != this) {
+                    return;
+                }
+                log.failed(cause, liveness.validUntil() - clock.nanoTime(), failures == 0);
                 long retryAfter = Math.min(
                         FIRST_RETRY.toNanos() << Math.min(failures, 20),
                         liveness.renewEvery().toNanos());
@@ -375,6 +350,7 @@ final class LeaseKeeper {
         @Override
         public void lost(LossReason reason) {
             synchronized (LeaseKeeper.this) {
+                answered(RenewalLog.Ending.LOST);
                 forget(this);
             }
         }

@@ -20,14 +20,16 @@ final class Settlements {
 
     private final LockClock clock;
     private final RandomGenerator random;
+    private final ThrottledLog warnings;
     private final Set<Settlement<?>> open = Collections.synchronizedSet(new LinkedHashSet<>());
     private final Runnable whenSettled;
     private volatile boolean stopped;
 
     /** @param whenSettled runs after each that has ended */
-    Settlements(LockClock clock, RandomGenerator random, Runnable whenSettled) {
+    Settlements(LockClock clock, RandomGenerator random, ThrottledLog warnings, Runnable whenSettled) {
         this.clock = clock;
         this.random = random;
+        this.warnings = warnings;
         this.whenSettled = whenSettled;
     }
 
@@ -45,7 +47,12 @@ final class Settlements {
         settlement.attempt(() -> close(settlement), failure -> {
             long left = settlement.until() - clock.nanoTime();
             if (left <= 0) {
-                log.warn("event=settlement-given-up what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
+                warnings.warn(
+                        "settlement-given-up",
+                        failure.getClass().getSimpleName(),
+                        "what=\"{}\" cause=\"{}\"",
+                        settlement.what(),
+                        failure.toString());
                 try {
                     settlement.giveUp(failure);
                 } finally {

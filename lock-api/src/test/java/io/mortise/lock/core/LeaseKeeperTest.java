@@ -26,7 +26,8 @@ class LeaseKeeperTest {
     private static final Duration PERIOD = Duration.ofSeconds(10);
 
     private final ManualClock clock = new ManualClock();
-    private final LeaseKeeper keeper = new LeaseKeeper(clock, new Contact(clock), Duration.ofSeconds(1));
+    private final LeaseKeeper keeper = new LeaseKeeper(
+            clock, new Contact(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
     private final List<List<Liveness>> renewals = new ArrayList<>();
 
     private final class Grant extends Liveness {
@@ -193,7 +194,8 @@ class LeaseKeeperTest {
                 return clock.schedule(delay, task);
             }
         };
-        LeaseKeeper counted = new LeaseKeeper(counting, new Contact(clock), Duration.ofSeconds(1));
+        LeaseKeeper counted = new LeaseKeeper(
+                counting, new Contact(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
         for (int i = 0; i < 100; i++) {
             Grant grant = new Grant();
             assertThat(counted.hold(grant)).isTrue();
