@@ -3,7 +3,9 @@ package io.mortise.lock.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -34,6 +36,17 @@ class CallbacksTest {
             thread.start();
         };
         assertThat(threadOf(new Callbacks(Optional.of(executor), false))).isSameAs(theirs.join());
+    }
+
+    /** Such as an event loop, on whose thread a lease was released. */
+    @Test
+    void S07_anExecutorThatComesToItLaterOnTheSameThreadKeepsIt() throws Exception {
+        Queue<Runnable> loop = new ArrayDeque<>();
+        Callbacks callbacks = new Callbacks(Optional.of(loop::add), false);
+        CompletableFuture<Thread> ran = new CompletableFuture<>();
+        callbacks.execute(() -> ran.complete(Thread.currentThread()));
+        loop.remove().run();
+        assertThat(ran.get(20, TimeUnit.SECONDS)).isSameAs(Thread.currentThread());
     }
 
     @Test

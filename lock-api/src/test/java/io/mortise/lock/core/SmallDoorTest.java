@@ -156,6 +156,18 @@ class SmallDoorTest {
     }
 
     @Test
+    void S19_aNameInWhatCouldNotBeWithdrawnForgesNothingBesideIt() {
+        store.late = Duration.ofSeconds(2);
+        assertThat(one.named("a\"\nevent=forged").tryAcquireAsync(Duration.ZERO))
+                .isCompletedExceptionally();
+        assertThat(((CoreClient) one).settlements.stop())
+                .isNotEmpty()
+                .allSatisfy(what -> assertThat(what)
+                        .contains("lock \"a\\\"\\nevent=forged\"")
+                        .doesNotContain("\n"));
+    }
+
+    @Test
     void S07_aRenewalAnsweredByNullIsUnknown() {
         Lease lease = one.named("x").acquireAsync().join();
         store.answersNull = true;
