@@ -144,6 +144,39 @@ class EtcdLeftoversTest extends OneServerTest {
         }
     }
 
+    /** Else the leader may have been replaced between the read and the keepalive, and the term would not show it. */
+    @Test
+    void S02_theReadThatProvesAKeepaliveIsSentAfterItsAnswer() throws Exception {
+        EtcdOptions quick =
+                namespace.options().leaseDuration(Duration.ofSeconds(8)).interceptors(List.of(wire));
+        try (LockClient client = EtcdLocks.connect(quick)) {
+            Await.until("the session is watched", SOON, wire::sessionIsWatched);
+            CompletableFuture<Integer> reads = new CompletableFuture<>();
+            wire.before(
+                    "LeaseKeepAlive",
+                    wire::reset,
+                    () -> reads.complete(wire.counts().getOrDefault("Range", 0)));
+            wire.answerNext("LeaseKeepAlive", Status.DEADLINE_EXCEEDED.withDescription("by the test"));
+            assertThat(reads.get(20, TimeUnit.SECONDS)).isZero();
+        }
+    }
+
+    /** Nothing that the watch tells is of use before. */
+    @Test
+    void S11_aLookAtTheQueueThatFailsIsRepeated() throws Exception {
+        try (LockClient client = namespace.client(wire);
+                LockClient holder = namespace.client()) {
+            Await.until("the session is watched", SOON, wire::sessionIsWatched);
+            Lease held = holder.named("x").acquire();
+            wire.reset();
+            wire.answerNext("Range", Status.DEADLINE_EXCEEDED.withDescription("by the test"));
+            CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
+            Await.until("there was another look", SOON, () -> wire.counts().getOrDefault("Range", 0) > 1);
+            held.close();
+            waiting.get(20, TimeUnit.SECONDS).close();
+        }
+    }
+
     private static final class Exclusive implements LockRequest {
         @Override
         public LockName name() {
