@@ -20,6 +20,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestSentinel;
@@ -84,8 +85,12 @@ class SentinelMajorityTest {
     }
 
     private static LockClient connect(String sentinels) {
+        return connect(sentinels, LEASE);
+    }
+
+    private static LockClient connect(String sentinels, Duration lease) {
         return Locks.connect(
-                "redis-sentinel://" + sentinels + "?lease=" + LEASE.toSeconds() + "s&master="
+                "redis-sentinel://" + sentinels + "?lease=" + lease.toSeconds() + "s&master="
                         + RedisTestSentinel.MASTER_NAME,
                 PATIENT);
     }
@@ -132,6 +137,22 @@ class SentinelMajorityTest {
                     .get();
             assertThat(lost).isEmpty();
             assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    /** One answer of the sentinels serves for a sixth of a lease. */
+    @Test
+    void S02_aGrantCountsFromTheSentinelsAnswerWhereThatIsOlder() throws Exception {
+        try (LockClient client = connect(redis.addresses(), Duration.ofMinutes(10));
+                Lease first = client.named("first").acquire()) {
+            Duration later = first.remaining().minusSeconds(2);
+            Await.until(
+                    "some time has passed",
+                    Duration.ofSeconds(20),
+                    () -> first.remaining().compareTo(later) < 0);
+            try (Lease second = client.named("second").acquire()) {
+                assertThat(first.remaining().plusSeconds(1)).isGreaterThan(second.remaining());
+            }
         }
     }
 
