@@ -83,6 +83,21 @@ class RenewalLogTest {
     }
 
     @Test
+    void S07_aRequestThatFailsForManyLeasesIsOneLineWithTheirCountAndTheLeastTimeLeft() {
+        Throwable cause = new IllegalStateException("no answer");
+        for (int seconds : new int[] {9, 4, 7}) {
+            log.failed(cause, Duration.ofSeconds(seconds).toNanos(), true);
+        }
+        assertThat(lines()).as("before all have been told").isEmpty();
+        clock.advance(Duration.ZERO);
+        assertThat(lines())
+                .hasSize(1)
+                .first()
+                .asString()
+                .startsWith("WARN event=renewal-unknown leases=3 left_ms=4000 ");
+    }
+
+    @Test
     void S07_anOutageThatEndsAllLeasesSaysHowMany() {
         hold(200);
         silent = true;
