@@ -128,6 +128,33 @@ class RedisNodeTest {
         }
     }
 
+    /** As above: what has been read only after the question was written is no silence either. */
+    @Test
+    void S15_aSilentServerHasTimeToAnswerOneQuestionMore() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (NodeBench bench = new NodeBench(clock)) {
+            Duration limit = Duration.ofSeconds(2);
+            RedisNode node = bench.node(limit);
+            long connection = connectionId(node);
+            clock.advance(Duration.ofMillis(1));
+            bench.server.pause();
+            CompletionStage<?> asked = node.ask("a script", new Script("return 1"), NO_KEYS);
+            clock.advance(limit.multipliedBy(2));
+            assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
+                    .hasMessageContaining("no answer");
+            Await.until(
+                    "the question is written",
+                    NodeBench.SOON,
+                    () -> clock.untilNext().isPresent());
+            clock.advance(limit.dividedBy(4).minusMillis(1));
+            bench.server.resume();
+            assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
+            clock.advance(limit);
+            assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
+            node.close().join();
+        }
+    }
+
     /** It was given up, but it shows that the connection stands. */
     @Test
     void S15_aLateAnswerIsHeard() {
