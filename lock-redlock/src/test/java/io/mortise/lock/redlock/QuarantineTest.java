@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -319,9 +320,37 @@ class QuarantineTest {
         }
     }
 
-    private static boolean knowsMaxLease(RedisTestServer master, String millis) {
-        try (BareRedis redis = master.connect()) {
-            return millis.equals(redis.call("HGET", "lock:%redlock", "maxLease"));
+    /** It may be wrong, and would shut out all others. */
+    @Test
+    void S01_aNewcomerForWhomNobodyHasVotedTellsNoMasterOfItsLongestLease() throws Exception {
+        Thread newcomer = new Thread(() -> {
+            try {
+                connect("lease=4s&maxLease=1h").close();
+            } catch (BackendUnavailableException e) {
+                Thread.currentThread().interrupt(); // as below
+            }
+        });
+        newcomer.start();
+        try {
+            Await.until(
+                    "it has seen all",
+                    SOON,
+                    () -> masters.all().stream().allMatch(master -> state(master, "since") != null));
+            assertThat(masters.all()).allMatch(master -> state(master, "maxLease") == null);
+        } finally {
+            newcomer.interrupt();
+            newcomer.join();
         }
+        connect().close();
+    }
+
+    private static @Nullable Object state(RedisTestServer master, String field) {
+        try (BareRedis redis = master.connect()) {
+            return redis.call("HGET", "lock:%redlock", field);
+        }
+    }
+
+    private static boolean knowsMaxLease(RedisTestServer master, String millis) {
+        return millis.equals(state(master, "maxLease"));
     }
 }
