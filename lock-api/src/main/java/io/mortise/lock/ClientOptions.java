@@ -2,6 +2,7 @@
 package io.mortise.lock;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
@@ -61,6 +62,7 @@ public final class ClientOptions {
      * client. Default: a pool of the client's own, of daemon threads that end when idle.
      */
     public ClientOptions callbackExecutor(Executor executor) {
+        Objects.requireNonNull(executor, "executor");
         return new ClientOptions(connectTimeout, requestTimeout, unavailableAfter, Optional.of(executor));
     }
 

@@ -2,6 +2,7 @@
 package io.mortise.lock;
 
 import java.time.Duration;
+import java.util.Objects;
 
 /** Checks of durations that name the value and the limit (S14). */
 final class DurationLimits {
@@ -14,6 +15,7 @@ final class DurationLimits {
     private DurationLimits() {}
 
     static Duration within(String what, Duration value, Duration least, Duration most) {
+        Objects.requireNonNull(value, what);
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
             throw new IllegalArgumentException(what + " is " + value + ", must be from " + least + " to " + most);
         }
@@ -21,6 +23,7 @@ final class DurationLimits {
     }
 
     static Duration positive(String what, Duration value) {
+        Objects.requireNonNull(value, what);
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException(what + " is " + value + ", must be more than zero");
         }

@@ -4,6 +4,7 @@ package io.mortise.lock;
 import io.mortise.lock.spi.OwnerRecord;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** How leases of one handle behave. Immutable: each method returns a changed copy. */
@@ -46,7 +47,7 @@ public final class LockOptions {
 
     /** What operators see beside each holder. Stored in the clear: no secrets. Default: none. */
     public LockOptions metadata(Map<String, String> pairs) {
-        Map<String, String> copy = Map.copyOf(pairs);
+        Map<String, String> copy = Map.copyOf(Objects.requireNonNull(pairs, "pairs"));
         int bytes = OwnerRecord.metadataBytes(copy);
         if (bytes > MAX_METADATA_BYTES) {
             throw new IllegalArgumentException(

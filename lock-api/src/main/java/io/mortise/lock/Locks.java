@@ -3,6 +3,7 @@ package io.mortise.lock;
 
 import io.mortise.lock.core.Discovery;
 import java.util.List;
+import java.util.Objects;
 
 /** The way in: opens a client by URL, with the backend that {@link java.util.ServiceLoader} finds for its scheme. */
 public final class Locks {
@@ -26,6 +27,11 @@ public final class Locks {
      * @throws BackendRefusedException if the store answered and refused (password, ACL, missing chroot)
      */
     public static LockClient connect(String url, ClientOptions options, Capability... required) {
+        Objects.requireNonNull(url, "url");
+        Objects.requireNonNull(options, "options");
+        for (Capability each : Objects.requireNonNull(required, "required")) {
+            Objects.requireNonNull(each, "required");
+        }
         return Discovery.connect(url, options, List.of(required));
     }
 

@@ -284,6 +284,13 @@ public final class CoreClient implements LockClient {
         }
     }
 
+    @Override
+    public String toString() {
+        LockBackend opened = backend;
+        return "LockClient[" + (opened == null ? "not connected" : opened.endpoints()) + ", client "
+                + context.clientId() + (closing.get() ? ", closed" : "") + "]";
+    }
+
     private void stopThreads() {
         keeper.stop();
         blocking.shutdownNow(); // what still blocks there has nobody to answer

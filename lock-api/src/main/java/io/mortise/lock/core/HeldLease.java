@@ -174,6 +174,7 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     @Override
     public void onExpiring(Duration before, Runnable callback) {
+        Objects.requireNonNull(before, "before");
         Objects.requireNonNull(callback, "callback");
         if (before.isNegative() || before.isZero()) {
             throw new IllegalArgumentException("before is " + before + ", must be more than zero");
@@ -308,7 +309,7 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return ticket.unwrap(type);
+        return ticket.unwrap(Objects.requireNonNull(type, "type"));
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.mortise.lock.spi;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.core.CoreClient;
+import java.util.Objects;
 import java.util.function.Function;
 
 /** Makes a client of a backend: what a backend's typed way in, and tests with a hand-cranked clock, call. */
@@ -12,11 +13,16 @@ public final class LockClients {
 
     /** A client on the system's clock. Closing it closes the backend. */
     public static LockClient over(Function<BackendContext, LockBackend> open, ClientOptions options) {
+        Objects.requireNonNull(open, "open");
+        Objects.requireNonNull(options, "options");
         return CoreClient.open(open, options);
     }
 
     /** A client on the given clock. Closing it closes the backend, not the clock. */
     public static LockClient over(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
+        Objects.requireNonNull(open, "open");
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(clock, "clock");
         return CoreClient.open(open, options, clock);
     }
 }

@@ -4,11 +4,13 @@ package io.mortise.lock.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.Locks;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.ManualClock;
@@ -38,6 +40,9 @@ class NullArgumentsTest {
         refused("name", () -> client.named(null));
         refused("name", () -> client.named(null, LockOptions.defaults()));
         refused("options", () -> client.named("x", null));
+        refused("required", () -> Locks.connect("memory:x", (Capability) null));
+        refused("before", () -> lock.acquireAsync().join().onExpiring(null, () -> {}));
+        store.requests.set(0);
         refused("body", () -> lock.run(null));
         refused("body", () -> lock.call(null));
         refused("body", () -> lock.callAsync(null));

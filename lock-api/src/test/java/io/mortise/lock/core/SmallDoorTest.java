@@ -253,6 +253,13 @@ class SmallDoorTest {
     }
 
     @Test
+    void aClientNamesItsStoreAndItself() {
+        assertThat(one).asString().matches("LockClient\\[.+, client \\w+\\]").isNotEqualTo(two.toString());
+        one.close();
+        assertThat(one).asString().endsWith(", closed]");
+    }
+
+    @Test
     void S17_nothingIsLeftAfterClose() {
         Lease held = one.named("x").acquireAsync().join();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();

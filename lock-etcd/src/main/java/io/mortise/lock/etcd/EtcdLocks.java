@@ -5,6 +5,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
+import java.util.Objects;
 
 /** The typed way in: for TLS of your own making, or a jetcd {@code Client} that the application already has. */
 public final class EtcdLocks {
@@ -19,6 +20,7 @@ public final class EtcdLocks {
      * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
      */
     public static LockClient connect(EtcdOptions etcd, ClientOptions options) {
+        Objects.requireNonNull(etcd, "etcd");
         return LockClients.over(context -> EtcdBackend.open(etcd, context), options);
     }
 
@@ -28,6 +30,7 @@ public final class EtcdLocks {
      * @throws IllegalArgumentException if the lease is not of a lock on etcd
      */
     public static EtcdGuard guard(Lease lease) {
+        Objects.requireNonNull(lease, "lease");
         return lease.unwrap(EtcdGuard.class)
                 .orElseThrow(() -> new IllegalArgumentException(lease + " is not of a lock on etcd"));
     }

@@ -7,6 +7,7 @@ import io.mortise.lock.spi.AccessCheck;
 import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -75,6 +76,7 @@ public final class EtcdOptions {
      * @param endpoints {@code host:port} of the members of one cluster, IPv6 in brackets: some of them are enough
      */
     public static EtcdOptions connectTo(List<String> endpoints) {
+        Objects.requireNonNull(endpoints, "endpoints");
         if (endpoints.isEmpty()) {
             throw new IllegalArgumentException("endpoints is empty, must name one host:port at least");
         }
@@ -103,6 +105,7 @@ public final class EtcdOptions {
      * renewals.
      */
     public static EtcdOptions using(Client client) {
+        Objects.requireNonNull(client, "client");
         return new EtcdOptions(List.of(), Optional.of(client));
     }
 
@@ -112,6 +115,7 @@ public final class EtcdOptions {
      * {@code x} are those of {@code etcdctl lock x}. Default {@value #DEFAULT_NAMESPACE}.
      */
     public EtcdOptions namespace(String start) {
+        Objects.requireNonNull(start, "start");
         boolean plain = start.chars().allMatch(c -> c > ' ' && c < 127 && c != '%');
         if (start.length() > LONGEST_NAMESPACE || !plain) {
             throw new IllegalArgumentException("namespace is \"" + start + "\", must be at most " + LONGEST_NAMESPACE
@@ -125,6 +129,7 @@ public final class EtcdOptions {
      * and to what the server can do, about two of its election timeouts; what it grants is used. Default 15 s.
      */
     public EtcdOptions leaseDuration(Duration lease) {
+        Objects.requireNonNull(lease, "lease");
         if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
             throw new IllegalArgumentException(
                     "leaseDuration is " + lease + ", must be from " + SHORTEST_LEASE + " to " + LONGEST_LEASE);
@@ -134,6 +139,8 @@ public final class EtcdOptions {
 
     /** The user's role must be allowed to read and write all keys of the namespace. Not with {@link #using}. */
     public EtcdOptions credentials(String user, String password) {
+        Objects.requireNonNull(user, "user");
+        Objects.requireNonNull(password, "password");
         notOfBorrowed("credentials");
         if (user.isEmpty() || password.isEmpty()) {
             throw new IllegalArgumentException(
@@ -147,6 +154,7 @@ public final class EtcdOptions {
      * #using}.
      */
     public EtcdOptions tls(SslContext context) {
+        Objects.requireNonNull(context, "context");
         notOfBorrowed("tls");
         return with(copy -> copy.tls = Optional.of(context));
     }

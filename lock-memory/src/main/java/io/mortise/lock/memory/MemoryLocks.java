@@ -6,6 +6,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClients;
+import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -30,6 +31,8 @@ public final class MemoryLocks {
 
     /** A client whose only faults are those of the store. */
     public static LockClient connect(MemoryStore store, ClientOptions options) {
+        Objects.requireNonNull(store, "store");
+        Objects.requireNonNull(options, "options");
         return connect(store, options, store.faultsOfOne());
     }
 
@@ -41,6 +44,9 @@ public final class MemoryLocks {
      *     for the connect timeout
      */
     public static LockClient connect(MemoryStore store, ClientOptions options, MemoryFaults faults) {
+        Objects.requireNonNull(store, "store");
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(faults, "faults");
         Function<BackendContext, LockBackend> open = context -> backend(store, faults, context);
         return store.clock()
                 .map(clock -> LockClients.over(open, options, clock))
@@ -52,6 +58,9 @@ public final class MemoryLocks {
      * {@link LockClients#over}. Faults as in {@link #connect(MemoryStore, ClientOptions, MemoryFaults)}.
      */
     public static LockBackend backend(MemoryStore store, MemoryFaults faults, BackendContext context) {
+        Objects.requireNonNull(store, "store");
+        Objects.requireNonNull(faults, "faults");
+        Objects.requireNonNull(context, "context");
         return new MemoryBackend(store, faults, context);
     }
 }

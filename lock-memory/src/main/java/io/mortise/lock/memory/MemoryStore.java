@@ -89,6 +89,7 @@ public final class MemoryStore {
      * token is 1.
      */
     public static MemoryStore create(LockClock clock) {
+        Objects.requireNonNull(clock, "clock");
         return new MemoryStore("memory (private)", clock, new AtomicLong());
     }
 
@@ -97,6 +98,7 @@ public final class MemoryStore {
      * a lease, the application. After that the garbage collector takes it, with what was left in it; tokens go on rising.
      */
     public static MemoryStore named(String name) {
+        Objects.requireNonNull(name, "name");
         return NamedStores.get(name);
     }
 

@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
+import java.util.Objects;
 
 /**
  * The typed way in: for TLS with certificates of your own, or a {@code RedisClient} or {@code RedisClusterClient} that the
@@ -21,6 +22,7 @@ public final class RedisLocks {
      * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
      */
     public static LockClient connect(RedisOptions redis, ClientOptions options) {
+        Objects.requireNonNull(redis, "redis");
         return LockClients.over(context -> RedisBackend.open(redis, context), options);
     }
 }

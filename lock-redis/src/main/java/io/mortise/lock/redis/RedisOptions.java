@@ -12,6 +12,7 @@ import io.mortise.lock.spi.AccessCheck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -59,6 +60,7 @@ public final class RedisOptions {
      * RedisURI#getSentinels()}.
      */
     public static RedisOptions connectTo(RedisURI uri) {
+        Objects.requireNonNull(uri, "uri");
         boolean sentinels = !uri.getSentinels().isEmpty();
         if (sentinels && uri.getSentinelMasterId() == null) {
             throw new IllegalArgumentException("uri names sentinels and no master");
@@ -77,6 +79,7 @@ public final class RedisOptions {
      * each connection, but not whether a majority of them still names it (ADR 0030): use {@link #connectTo} for that.
      */
     public static RedisOptions using(RedisClient client) {
+        Objects.requireNonNull(client, "client");
         return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.of(client), Optional.empty()));
     }
 
@@ -87,6 +90,7 @@ public final class RedisOptions {
      * @param uris of some of its nodes: one that answers is enough
      */
     public static RedisOptions connectToCluster(List<RedisURI> uris) {
+        Objects.requireNonNull(uris, "uris");
         if (uris.isEmpty()) {
             throw new IllegalArgumentException("uris is empty, must name one node at least");
         }
@@ -106,6 +110,7 @@ public final class RedisOptions {
      * refresh its view of the cluster when that seems to have changed. Its options must not pin RESP2.
      */
     public static RedisOptions using(RedisClusterClient client) {
+        Objects.requireNonNull(client, "client");
         return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.empty(), Optional.of(client)));
     }
 
@@ -127,6 +132,7 @@ public final class RedisOptions {
 
     /** Trusted and own certificates, for a URI with TLS. Ignored with {@link #using}. */
     public RedisOptions sslOptions(SslOptions options) {
+        Objects.requireNonNull(options, "options");
         return with(copy -> copy.sslOptions = Optional.of(options));
     }
 

@@ -11,6 +11,7 @@ import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ReplicaCheck;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Ending;
 import java.util.List;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One server, or the master that sentinels name at each connection, by a client of our own or the application's. */
 final class StandaloneLink implements RedisLink {
+    private static final CompletionStage<@Nullable Void> DONE = CompletableFuture.completedFuture(null);
+
     private final RedisNode node;
     private final String server;
     private final String channel;
@@ -63,7 +66,9 @@ final class StandaloneLink implements RedisLink {
                                 context.requestTimeout(),
                                 options.waitReplicas(),
                                 listener);
-                        return opened.start(channel).thenApply(ok -> opened);
+                        return opened.start(channel)
+                                .thenCompose(ok -> isOneServer(uri) ? ReplicaCheck.refuse(opened) : DONE)
+                                .thenApply(ok -> opened);
                     },
                     RedisNode::close,
                     servers(uri),
@@ -82,6 +87,11 @@ final class StandaloneLink implements RedisLink {
             }
             throw e;
         }
+    }
+
+    /** Always the same one: elsewhere a replica that is met means that the master changes just now. */
+    private static boolean isOneServer(@Nullable RedisURI uri) {
+        return uri != null && uri.getSentinels().isEmpty();
     }
 
     /** Those that are connected to first. */

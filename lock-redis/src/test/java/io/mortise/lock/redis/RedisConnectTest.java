@@ -284,6 +284,18 @@ class RedisConnectTest {
     }
 
     @Test
+    void aClientThatIsClosedAtOnceSaysNothingOfEviction() throws Exception {
+        Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
+        for (int i = 0; i < 20; i++) {
+            Locks.connect(server.url() + "?prefix=brief:", RedisTests.PATIENT).close();
+        }
+        try (Stream<String> lines = Files.lines(log)) {
+            assertThat(lines.filter(line -> line.contains("prefix brief:") && line.contains("event=eviction-unknown")))
+                    .isEmpty();
+        }
+    }
+
+    @Test
     void S15_whatAServerDoesNotTakeIsNotPiledUp() throws Exception {
         int limit = 16_384;
         try (RedisTestServer silent = RedisTestServer.start();

@@ -77,6 +77,17 @@ class WrongPortTest {
                 .hasMessageContaining("127.0.0.1:" + port + " speaks TLS");
     }
 
+    @Test
+    void S15_aReadOnlyReplicaIsSaidEarly() throws Exception {
+        try (RedisTestServer replica =
+                RedisTestServer.start(RedisServerOptions.defaults().withReplicaOf(server.port()))) {
+            assertThat(refusal(url("redis", replica.port())))
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("127.0.0.1:" + replica.port())
+                    .hasMessageContaining("is a read-only replica of 127.0.0.1:" + server.port());
+        }
+    }
+
     /** It may be about to start, as in a compose file: it is waited for. */
     @ParameterizedTest
     @ValueSource(strings = {"redis", "rediss", "redis-sentinel", "redis-cluster"})

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
+import java.util.Objects;
 
 /** The typed way in: for masters with options of their own, or clients of theirs that the application already has. */
 public final class RedlockLocks {
@@ -20,6 +21,7 @@ public final class RedlockLocks {
      * only that is missing, this waits for it beyond the connect timeout, and logs that once.
      */
     public static LockClient connect(RedlockOptions masters, ClientOptions options) {
+        Objects.requireNonNull(masters, "masters");
         return LockClients.over(context -> RedlockBackend.open(masters, context), options);
     }
 }

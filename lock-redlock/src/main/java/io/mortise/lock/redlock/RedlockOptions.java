@@ -12,6 +12,7 @@ import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -21,7 +22,7 @@ public final class RedlockOptions {
     /** What all keys begin with unless said otherwise. */
     public static final String DEFAULT_PREFIX = "lock:";
 
-    /** How long a grant lasts without renewal unless said otherwise. */
+    /** How long a grant lasts without renewal unless said otherwise, or {@link #maxLease} is shorter. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
     /** The longest lease that any client may ask for unless said otherwise. */
@@ -38,7 +39,7 @@ public final class RedlockOptions {
     private final List<RedisURI> uris;
     private final List<RedisClient> clients;
     private String prefix = DEFAULT_PREFIX;
-    private Duration leaseDuration = DEFAULT_LEASE;
+    private Optional<Duration> leaseDuration = Optional.empty();
     private Duration maxLease = DEFAULT_MAX_LEASE;
     private Duration nodeTimeout = DEFAULT_NODE_TIMEOUT;
     private boolean testOnlyNewMasters;
@@ -69,6 +70,7 @@ public final class RedlockOptions {
      * @param masters at least three, the same for all clients; an odd number, since one more makes nothing safer
      */
     public static RedlockOptions connectTo(List<RedisURI> masters) {
+        Objects.requireNonNull(masters, "masters");
         for (RedisURI master : masters) {
             if (!master.getSentinels().isEmpty() || (master.getHost() == null && master.getSocket() == null)) {
                 throw new IllegalArgumentException("masters must each name one host and port, or a socket");
@@ -89,6 +91,7 @@ public final class RedlockOptions {
      * @param masters at least three, all clients of applications with the same masters
      */
     public static RedlockOptions using(List<RedisClient> masters) {
+        Objects.requireNonNull(masters, "masters");
         if (masters.stream().distinct().count() < masters.size()) {
             throw new IllegalArgumentException("masters has one client twice, which would have two votes");
         }
@@ -106,11 +109,11 @@ public final class RedlockOptions {
 
     /**
      * How long masters keep the lock of a silent client, for locks that do not say so themselves. 1 s to {@link #maxLease},
-     * default 30 s.
+     * default 30 s, or {@link #maxLease} if that is shorter.
      */
     public RedlockOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
-        return with(copy -> copy.leaseDuration = lease);
+        return with(copy -> copy.leaseDuration = Optional.of(lease));
     }
 
     /**
@@ -142,6 +145,7 @@ public final class RedlockOptions {
      * whose own lease is shorter than four node timeouts is refused with {@link IllegalArgumentException}.
      */
     public RedlockOptions nodeTimeout(Duration timeout) {
+        Objects.requireNonNull(timeout, "timeout");
         if (timeout.compareTo(SHORTEST_NODE_TIMEOUT) < 0) {
             throw new IllegalArgumentException(
                     "nodeTimeout is " + timeout + ", must be at least " + SHORTEST_NODE_TIMEOUT);
@@ -151,6 +155,7 @@ public final class RedlockOptions {
 
     /** Trusted and own certificates, for URIs with TLS. Ignored with {@link #using}. */
     public RedlockOptions sslOptions(SslOptions options) {
+        Objects.requireNonNull(options, "options");
         return with(copy -> copy.sslOptions = Optional.of(options));
     }
 
@@ -170,8 +175,9 @@ public final class RedlockOptions {
         return prefix;
     }
 
+    /** Not above a shorter {@link #maxLease}, unless it was said. */
     Duration leaseDuration() {
-        return leaseDuration;
+        return leaseDuration.orElse(maxLease.compareTo(DEFAULT_LEASE) < 0 ? maxLease : DEFAULT_LEASE);
     }
 
     Duration maxLease() {
@@ -184,7 +190,7 @@ public final class RedlockOptions {
 
     /** What no option alone can tell. */
     void check() {
-        checkMaxLease(leaseDuration);
+        checkMaxLease(leaseDuration());
     }
 
     /** A master that forgets it would vote while it stands. */
@@ -198,7 +204,7 @@ public final class RedlockOptions {
 
     /** The outcome must be known within a request timeout of the client. */
     Duration nodeTimeout(BackendContext context) {
-        Duration most = leaseDuration.dividedBy(NODE_TIMEOUTS_PER_LEASE);
+        Duration most = leaseDuration().dividedBy(NODE_TIMEOUTS_PER_LEASE);
         Duration half = context.requestTimeout().dividedBy(2);
         most = half.compareTo(most) < 0 ? half : most;
         return nodeTimeout.compareTo(most) < 0 ? nodeTimeout : most;

@@ -18,7 +18,7 @@ import java.util.Set;
  * {@code redlock://[[user]:password@]master1:6379,master2,master3/database}, with the same credentials and database for all;
  * with TLS: {@code redlocks}. Masters that differ in that: {@link RedlockLocks}.
  *
- * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s), {@code maxLease} (30s), {@code nodeTimeout}
+ * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s, or {@code maxLease} if that is shorter), {@code maxLease} (30s), {@code nodeTimeout}
  * (500ms), {@code testOnlyNewMasters} (false), {@code db} (as the path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and
  * {@code trustedCertificates} (a PEM file). See {@link RedlockOptions}.
  */

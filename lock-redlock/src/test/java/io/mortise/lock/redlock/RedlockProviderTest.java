@@ -23,6 +23,17 @@ class RedlockProviderTest {
     }
 
     @Test
+    void theDefaultLeaseIsNotAboveMaxLease() {
+        RedlockOptions options = RedlockProvider.options(LockUrl.parse("redlock://a,b,c?maxLease=20s"));
+        assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(20));
+        assertThatThrownBy(() -> RedlockProvider.options(LockUrl.parse("redlock://a,b,c?maxLease=20s&lease=21s")))
+                .hasMessageContaining("leaseDuration is PT21S, must be at most PT20S");
+        assertThat(RedlockProvider.options(LockUrl.parse("redlock://a,b,c?maxLease=60s"))
+                        .leaseDuration())
+                .isEqualTo(Duration.ofSeconds(30));
+    }
+
+    @Test
     void isFoundByItsSchemes() {
         assertThat(Locks.providers())
                 .anySatisfy(provider -> assertThat(provider).contains("redlock", "redlocks"));
@@ -86,7 +97,7 @@ class RedlockProviderTest {
                 "redlock://a,b,c?lease=500ms leaseDuration",
                 "redlock://a,b,c?lease=2h leaseDuration",
                 "redlock://a,b,c?lease=31s maxLease",
-                "redlock://a,b,c?maxLease=29s maxLease",
+                "redlock://a,b,c?maxLease=29s&lease=30s maxLease",
                 "redlock://a,b,c?maxLease=2h maxLease",
                 "redlock://a,b,c?testOnlyNewMasters=yes testOnlyNewMasters",
                 "redlock://a,b,c?nodeTimeout=1ms nodeTimeout",

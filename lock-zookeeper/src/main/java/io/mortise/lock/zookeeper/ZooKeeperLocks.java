@@ -4,6 +4,7 @@ package io.mortise.lock.zookeeper;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
+import java.util.Objects;
 
 /** The typed way in: for ACLs, TLS, SASL, or a {@code ZooKeeper} handle that the application already owns. */
 public final class ZooKeeperLocks {
@@ -18,6 +19,7 @@ public final class ZooKeeperLocks {
      * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
      */
     public static LockClient connect(ZooKeeperOptions zooKeeper, ClientOptions options) {
+        Objects.requireNonNull(zooKeeper, "zooKeeper");
         return LockClients.over(context -> ZkBackend.open(zooKeeper, context), options);
     }
 }

@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.zookeeper.ZooDefs;
@@ -69,6 +70,7 @@ public final class ZooKeeperOptions {
 
     /** A session of Mortise's own. {@code h1:2181,h2:2181/chroot}; the chroot, if any, must exist. */
     public static ZooKeeperOptions connectTo(String connectString) {
+        Objects.requireNonNull(connectString, "connectString");
         if (connectString.isBlank()) {
             throw new IllegalArgumentException("connectString is empty, must be host:port,…");
         }
@@ -88,6 +90,7 @@ public final class ZooKeeperOptions {
      * it goes. The supplier must not block: it need not wait until a new handle has connected.
      */
     public static ZooKeeperOptions using(Supplier<ZooKeeper> handle) {
+        Objects.requireNonNull(handle, "handle");
         return new ZooKeeperOptions(Optional.empty(), Optional.of(() -> borrow(handle)));
     }
 
@@ -106,6 +109,7 @@ public final class ZooKeeperOptions {
 
     /** Under which node locks live; created when the first lock is. Default {@value #DEFAULT_BASE_PATH}. */
     public ZooKeeperOptions basePath(String path) {
+        Objects.requireNonNull(path, "path");
         try {
             PathUtils.validatePath(path);
         } catch (IllegalArgumentException e) {
@@ -126,6 +130,7 @@ public final class ZooKeeperOptions {
      * ticks; the negotiated value is used. Default 15 s. Ignored with {@link #using}.
      */
     public ZooKeeperOptions sessionTimeout(Duration timeout) {
+        Objects.requireNonNull(timeout, "timeout");
         if (timeout.compareTo(LEAST_SESSION) < 0 || timeout.compareTo(MOST_SESSION) > 0) {
             throw new IllegalArgumentException(
                     "sessionTimeout is " + timeout + ", must be from " + LEAST_SESSION + " to " + MOST_SESSION);
@@ -137,6 +142,7 @@ public final class ZooKeeperOptions {
 
     /** On every node that is made. All contenders need READ, CREATE and DELETE. Default: open to everyone, with a warning. */
     public ZooKeeperOptions acl(List<ACL> entries) {
+        Objects.requireNonNull(entries, "entries");
         if (entries.isEmpty()) {
             throw new IllegalArgumentException("acl is empty, must have at least one entry");
         }
@@ -147,6 +153,8 @@ public final class ZooKeeperOptions {
 
     /** Adds credentials, such as scheme {@code digest} with {@code user:password}. Ignored with {@link #using}. */
     public ZooKeeperOptions auth(String scheme, byte[] auth) {
+        Objects.requireNonNull(scheme, "scheme");
+        Objects.requireNonNull(auth, "auth");
         ZooKeeperOptions copy = copy();
         List<AuthInfo> infos = new ArrayList<>(authInfos);
         infos.add(new AuthInfo(scheme, auth));
@@ -161,6 +169,7 @@ public final class ZooKeeperOptions {
      * @throws IllegalArgumentException if only the first is there: ZooKeeper's client would send in the clear
      */
     public ZooKeeperOptions clientConfig(ZKClientConfig config) {
+        Objects.requireNonNull(config, "config");
         if (config.getBoolean(ZKClientConfig.SECURE_CLIENT) && !usesTls(config)) {
             throw new IllegalArgumentException("clientConfig has " + ZKClientConfig.SECURE_CLIENT + "=true, must have "
                     + ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET

@@ -16,6 +16,9 @@ public final class EvictionCheck {
     /** A warning in the log; not awaited. Once for each client, at its start. */
     public static void warn(RedisNode node) {
         policy(node).whenComplete((policy, failure) -> {
+            if (failure != null && node.isClosed()) {
+                return;
+            }
             if (failure != null) {
                 log.info(
                         "event=eviction-unknown endpoints={} hint=\"maxmemory-policy must be {}\" cause=\"{}\"",

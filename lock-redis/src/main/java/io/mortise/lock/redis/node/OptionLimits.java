@@ -2,6 +2,7 @@
 package io.mortise.lock.redis.node;
 
 import java.time.Duration;
+import java.util.Objects;
 
 /** What options may be; anything else is an {@link IllegalArgumentException} that names the value and the limit (S14). */
 public final class OptionLimits {
@@ -13,6 +14,7 @@ public final class OptionLimits {
 
     /** What all keys begin with: printable ASCII characters that mean nothing to clusters, nor to the escapes of names. */
     public static void checkPrefix(String prefix) {
+        Objects.requireNonNull(prefix, "prefix");
         boolean plain = prefix.chars().allMatch(c -> c > ' ' && c < 127 && "{}%".indexOf(c) < 0);
         if (prefix.isEmpty() || prefix.length() > LONGEST_PREFIX || !plain) {
             throw new IllegalArgumentException("prefix is \"" + prefix + "\", must be 1 to " + LONGEST_PREFIX
@@ -26,6 +28,7 @@ public final class OptionLimits {
      * @param option what it is called
      */
     public static void checkLease(String option, Duration lease) {
+        Objects.requireNonNull(lease, option);
         if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
             throw new IllegalArgumentException(
                     option + " is " + lease + ", must be from " + SHORTEST_LEASE + " to " + LONGEST_LEASE);

@@ -65,7 +65,8 @@ public final class RedisFailure {
             return PASSES.contains(code(message)) || message.contains(TOO_MANY_CLIENTS)
                     ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, answer)
                     : new BackendRefusedException(
-                            what + " at " + endpoints + " was refused: " + message + ". " + advice(code(message)),
+                            what + " at " + endpoints + " was refused: " + sentence(message) + " "
+                                    + advice(code(message)),
                             answer);
         }
         boolean tls =
@@ -111,6 +112,11 @@ public final class RedisFailure {
     public static boolean mayHaveMoved(Throwable failure) {
         return !(failure instanceof RedisCommandExecutionException)
                 || POINTS_TO_A_CHANGE.contains(code(String.valueOf(failure.getMessage())));
+    }
+
+    /** Some of Redis' messages end in a full stop. */
+    private static String sentence(String message) {
+        return message.endsWith(".") ? message : message + ".";
     }
 
     private static String advice(String code) {

@@ -58,6 +58,7 @@ class RedisFailureTest {
         assertThat(of(new RedisConnectionException("no", new RedisCommandExecutionException(answer))))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining(answer)
+                .hasMessageNotContaining("..")
                 .hasMessageContaining("redis://h:6379");
     }
 
