@@ -156,6 +156,22 @@ class SentinelMajorityTest {
         }
     }
 
+    /** An answer serves for a sixth of a lease, here for more than a minute; a failure serves for a moment. */
+    @Test
+    void S15_sentinelsThatAreBackAreAskedAgainSoonHoweverLongTheLease() throws Exception {
+        lines.get(1).blackHole();
+        lines.get(2).blackHole();
+        String sentinels = lines.stream().map(TcpProxy::address).collect(Collectors.joining(","));
+        try (LockClient client = connect(sentinels, Duration.ofMinutes(10))) {
+            assertThatThrownBy(() -> client.named("x").tryAcquire())
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("no majority of the sentinels");
+            lines.get(1).heal();
+            lines.get(2).heal();
+            assertThat(client.named("x").tryAcquire(Duration.ofSeconds(30))).hasValueSatisfying(Lease::close);
+        }
+    }
+
     @Test
     void S01_thoseWhomOneSentinelKnowsCountAsWell() throws Exception {
         try (LockClient client = connect("127.0.0.1:" + ports().get(0));
