@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The jetcd client in use: the application's, or one of our own. Our own is connected to one member of the cluster at a time. It is
- * made anew for the next member when this one cannot be reached, or is silent: one that was stopped leaves its connections open,
- * and gRPC notices that after 15 s. Sessions live on in the store and go on with the next client (ADR 0035).
+ * made anew for the next member when this one cannot be reached, is silent, or serves no requests: one that was stopped leaves its
+ * connections open, and gRPC notices that after 15 s; one that is cut off from the others still talks. Sessions live on in the store
+ * and go on with the next client (ADR 0035).
  *
  * <p>gRPC waits longer and longer between its tries to connect, up to two minutes, and jetcd has no say in it: after an outage
  * a new client finds the server at once.
@@ -49,6 +50,9 @@ final class Connection {
 
     /** How many clients were made for other members since the last answer. */
     private volatile int moves;
+
+    /** Since when the member in use serves no request, on the clock; null if it does. Changed under the monitor. */
+    private volatile @Nullable Long unservedSince;
 
     /** Index of the member that is in use, or about to be. */
     @GuardedBy("this")
@@ -107,6 +111,7 @@ final class Connection {
             if (!closed) {
                 inUse = made;
                 failing = false;
+                unservedSince = null;
             }
             replacing = false;
         }
@@ -141,10 +146,13 @@ final class Connection {
         return options.endpoints();
     }
 
-    /** A request was answered. */
+    /** A request was served, or refused for what it was. */
     void answered(MemberClient asked, long sentNanos) {
         asked.heard();
         tries.answered(sentNanos);
+        if (unservedSince != null) {
+            served(asked);
+        }
         if (failing) {
             failing = false;
         }
@@ -154,31 +162,68 @@ final class Connection {
         outage.end(endpoints());
     }
 
+    private synchronized void served(MemberClient asked) {
+        if (asked == inUse) {
+            unservedSince = null;
+        }
+    }
+
     /** A request had no answer in time. If nothing else was heard either, the member is silent. */
     void late(MemberClient asked, long sentNanos) {
         tries.late(sentNanos);
         if (!asked.wasHeardSince(sentNanos)) {
             leave(asked);
+        } else {
+            unserved(asked, sentNanos, TryTimeout.AN_ELECTION);
         }
     }
 
-    /** For the next member, if there is one. */
-    private void leave(MemberClient silent) {
-        boolean first;
-        boolean allAreSilent;
+    /** The member said that it knows no leader: there is an election, or it is cut off from the others. */
+    void leaderless(MemberClient asked) {
+        asked.heard();
+        unserved(asked, context.clock().nanoTime(), tries.part());
+    }
+
+    /**
+     * A request was not served.
+     *
+     * @param patience for the member, while there is one that may do better
+     */
+    private void unserved(MemberClient asked, long fromNanos, Duration patience) {
         synchronized (this) {
-            if (closed || replacing || silent != inUse || !hasOtherMembers()) {
+            if (asked != inUse) {
+                return;
+            }
+            Long since = unservedSince;
+            if (since == null) {
+                since = fromNanos;
+                unservedSince = since;
+            }
+            Duration most = haveAllFailed() ? context.requestTimeout() : patience;
+            if (context.clock().nanoTime() - since < most.toNanos()) {
+                return;
+            }
+        }
+        leave(asked);
+    }
+
+    /** For the next member, if there is one. */
+    private void leave(MemberClient left) {
+        boolean first;
+        boolean allHaveFailed;
+        synchronized (this) {
+            if (closed || replacing || left != inUse || !hasOtherMembers()) {
                 return;
             }
             replacing = true;
             first = moves == 0;
-            allAreSilent = haveAllFailed();
+            allHaveFailed = haveAllFailed();
         }
         if (first) {
-            log.info("event=member-silent member={}", silent.endpoints());
+            log.info("event=member-left member={} hint=\"silent, or cut off from the others\"", left.endpoints());
         }
-        if (allAreSilent) {
-            outage.begin(endpoints(), "all members are silent");
+        if (allHaveFailed) {
+            outage.begin(endpoints(), "no member serves requests");
         }
         startReplacing();
     }
@@ -228,6 +273,7 @@ final class Connection {
                 next();
             }
             publish(fresh());
+            context.renewNow(session -> true); // the last tries may have used up much of its time
         } catch (RuntimeException | Error e) { // no threads left, say: that passes
             log.warn("event=reconnect-failed endpoints={}", endpoints(), e);
             synchronized (this) {

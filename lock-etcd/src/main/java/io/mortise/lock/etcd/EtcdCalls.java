@@ -218,7 +218,9 @@ final class EtcdCalls {
             asked = CompletableFuture.failedFuture(e);
         }
         return asked.whenComplete((value, failure) -> {
-            if (failure == null || EtcdFailure.isAnswer(failure)) {
+            if (failure != null && EtcdFailure.isLeaderless(failure)) {
+                connection.leaderless(member);
+            } else if (failure == null || EtcdFailure.isAnswer(failure)) {
                 connection.answered(member, sent);
             } else if (EtcdFailure.isDisconnected(failure)) {
                 connection.broken(member, failure);

@@ -24,6 +24,7 @@ final class EtcdFailure {
     /** The client asks for a new token, and the same request is served with it. */
     private static final String STALE_TOKEN = "invalid auth token";
 
+    private static final String NO_LEADER = "no leader";
     private static final String STALE_AUTH = "revision of auth store is old";
 
     private EtcdFailure() {}
@@ -109,6 +110,11 @@ final class EtcdFailure {
     static boolean isAnswer(Throwable failure) {
         Said said = answer(failure);
         return said != null && said.isByEtcd();
+    }
+
+    /** The member that was asked knows no leader. */
+    static boolean isLeaderless(Throwable failure) {
+        return isAnswer(failure) && wordsOfEtcd(failure).contains(NO_LEADER);
     }
 
     /** The store is full, or too busy: it may have been executed before that was found, and will not be later. */

@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class TryTimeout {
     private static final int PARTS = 4;
     private static final Duration SHORTEST = Duration.ofMillis(500);
-    private static final Duration AN_ELECTION = Duration.ofSeconds(3);
+
+    /** So long a store may serve nothing while its members are well. */
+    static final Duration AN_ELECTION = Duration.ofSeconds(3);
 
     private final LockClock clock;
     private final Duration part;
@@ -48,6 +50,11 @@ final class TryTimeout {
 
     Duration now() {
         return slow ? whole : part;
+    }
+
+    /** Of a store that is not slow. */
+    Duration part() {
+        return part;
     }
 
     /** A try had no answer in time. */

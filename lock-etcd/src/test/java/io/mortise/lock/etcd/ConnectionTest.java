@@ -23,6 +23,7 @@ class ConnectionTest {
     private final ManualClock clock = new ManualClock();
     private final Queue<Runnable> moves = new ConcurrentLinkedQueue<>();
     private boolean isOpen;
+    private int renewals;
     private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
             ConnectionTest.class.getClassLoader(),
             new Class<?>[] {BackendContext.class},
@@ -30,6 +31,10 @@ class ConnectionTest {
                 case "clock" -> clock;
                 case "connectTimeout", "requestTimeout" -> Duration.ofSeconds(5);
                 case "blocking" -> isOpen ? (Executor) moves::add : (Executor) Runnable::run;
+                case "renewNow" -> {
+                    renewals++;
+                    yield null;
+                }
                 default -> throw new UnsupportedOperationException(method.getName());
             });
     private final Connection connection =
@@ -77,15 +82,70 @@ class ConnectionTest {
         assertThat(connection.inUse().endpoints()).isEqualTo(first.endpoints());
     }
 
-    /** As during an election: another one would not know more. */
+    private void leaderless(MemberClient member, Duration later) {
+        clock.advance(later);
+        connection.leaderless(member);
+    }
+
+    /** As during an election: another one would not know more. After that it is cut off from the leader, in one direction at least. */
     @Test
-    void S15_aMemberThatIsLateButHeardOfIsKept() {
+    void S15_aMemberThatIsLateButHeardOfIsKeptForAnElection() {
+        MemberClient first = connection.inUse();
+        late(first, true);
+        late(first, true);
+        assertThat(moves).isEmpty();
+        late(first, true);
+        move();
+        assertThat(connection.inUse().endpoints()).isNotEqualTo(first.endpoints());
+    }
+
+    /** Moving would cost what is under way, and find a store as slow. */
+    @Test
+    void S15_aMemberThatServesLateIsKept() {
         MemberClient first = connection.inUse();
         for (int i = 0; i < 10; i++) {
             late(first, true);
+            connection.answered(first, clock.nanoTime() - A_TRY.toNanos());
         }
         assertThat(moves).isEmpty();
         assertThat(connection.inUse()).isSameAs(first);
+    }
+
+    @Test
+    void S07_aMemberThatKnowsNoLeaderForATryIsLeftAndTheSessionRenewedAtOnce() {
+        MemberClient first = connection.inUse();
+        leaderless(first, INSTANT);
+        leaderless(first, A_TRY.minus(INSTANT));
+        assertThat(moves).isEmpty();
+        leaderless(first, INSTANT);
+        assertThat(renewals).isZero();
+        move();
+        assertThat(connection.inUse().endpoints()).isNotEqualTo(first.endpoints());
+        assertThat(renewals).isEqualTo(1);
+    }
+
+    @Test
+    void S15_aMemberThatServesBetweenElectionsIsKept() {
+        MemberClient first = connection.inUse();
+        for (int i = 0; i < 10; i++) {
+            leaderless(first, A_TRY.dividedBy(2));
+            leaderless(first, A_TRY.dividedBy(4));
+            connection.answered(first, clock.nanoTime());
+        }
+        assertThat(moves).isEmpty();
+    }
+
+    /** Nobody has a leader: each further move would cost a client, and find the same. */
+    @Test
+    void S15_whileNoMemberKnowsALeaderTheyTakeTurnsOncePerRequestTimeout() {
+        leaderless(connection.inUse(), INSTANT);
+        leaderless(connection.inUse(), A_TRY);
+        move();
+        leaderless(connection.inUse(), INSTANT);
+        leaderless(connection.inUse(), Duration.ofSeconds(5).minus(INSTANT));
+        assertThat(moves).isEmpty();
+        leaderless(connection.inUse(), INSTANT);
+        move();
     }
 
     @Test

@@ -155,4 +155,16 @@ class EtcdFailureTest {
                         .asRuntimeException())))
                 .isFalse();
     }
+
+    /** Such as a proxy that cannot reach its member: it says nothing about that one's leader. */
+    @Test
+    void onlyEtcdSaysThatItKnowsNoLeader() {
+        assertThat(EtcdFailure.isLeaderless(Status.UNAVAILABLE
+                        .withDescription("etcdserver: no leader")
+                        .asRuntimeException()))
+                .isTrue();
+        assertThat(EtcdFailure.isLeaderless(
+                        Status.UNAVAILABLE.withDescription("no leader").asRuntimeException()))
+                .isFalse();
+    }
 }
