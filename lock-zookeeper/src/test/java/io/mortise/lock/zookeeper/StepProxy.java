@@ -38,6 +38,8 @@ final class StepProxy implements AutoCloseable {
     private static final Set<Integer> NOT_COUNTED =
             Set.of(OpCode.ping, OpCode.auth, OpCode.setWatches, OpCode.setWatches2, OpCode.closeSession);
 
+    private static final int MOST_BYTES = 1 << 20;
+
     private final int target;
     private final ServerSocket listener;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
@@ -212,8 +214,13 @@ final class StepProxy implements AutoCloseable {
             sockets.remove(server);
         }
 
+        /** A client that waits for its session asks the server by a bare word too, whose letters would be a length of 1.9 GB. */
         private static byte[] read(DataInputStream in) throws IOException {
-            byte[] frame = new byte[in.readInt()];
+            int length = in.readInt();
+            if (length > MOST_BYTES) {
+                throw new IOException("no frame: " + length + " bytes");
+            }
+            byte[] frame = new byte[length];
             in.readFully(frame);
             return frame;
         }
