@@ -12,12 +12,20 @@ final class RedlockLiveness extends Liveness {
     private final RedlockKeys.OfLock keys;
     private final String attemptId;
     private final Duration lease;
+    private final Regain regain;
 
-    RedlockLiveness(LockClock clock, RedlockKeys.OfLock keys, String attemptId, Duration lease, long validUntil) {
+    RedlockLiveness(
+            LockClock clock,
+            RedlockKeys.OfLock keys,
+            String attemptId,
+            Duration lease,
+            long validUntil,
+            Regain regain) {
         super(clock, Duration.ofNanos(lease.toNanos() / RENEWALS_PER_LEASE), validUntil); // dividedBy is slow
         this.keys = keys;
         this.attemptId = attemptId;
         this.lease = lease;
+        this.regain = regain;
     }
 
     RedlockKeys.OfLock keys() {
@@ -30,5 +38,10 @@ final class RedlockLiveness extends Liveness {
 
     Duration lease() {
         return lease;
+    }
+
+    /** For votes that are lost while a majority stands. */
+    Regain regain() {
+        return regain;
     }
 }

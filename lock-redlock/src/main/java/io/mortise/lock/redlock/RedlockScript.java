@@ -11,6 +11,7 @@ import io.mortise.lock.redis.node.Script;
 enum RedlockScript {
     ACQUIRE("shared/keys", "vote", "acquire", "shared/queue", "line", "acquire_in_line"),
     RAISE("shared/keys", "vote", "raise"),
+    REGAIN("shared/keys", "vote", "regain"),
     YIELD("shared/keys", "shared/queue", "line", "yield"),
     RELEASE("shared/keys", "release", "shared/queue", "line", "release_in_line"),
     FORCE_RELEASE("shared/keys", "shared/queue", "line", "force_release"),

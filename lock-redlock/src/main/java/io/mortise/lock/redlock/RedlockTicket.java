@@ -90,12 +90,20 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
         parts.stream().filter(Part::isTouched).forEach(this::settle);
     }
 
-    Attempt grant(long token, long validUntil) {
+    /** @param ballot that was won: votes may still come in */
+    Attempt grant(long token, long validUntil, Ballot ballot) {
         granted = true;
+        KeptVotes kept = new KeptVotes(ballot, request.leaseDuration(), validUntil);
+        Regain regain = new Regain(this, parts, kept, token);
         return new Attempt.Granted(
                 token,
                 new RedlockLiveness(
-                        backend.context().clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
+                        backend.context().clock(),
+                        keys,
+                        request.attemptId(),
+                        request.leaseDuration(),
+                        validUntil,
+                        regain));
     }
 
     Attempt waiting(Ballot ballot) {
@@ -183,6 +191,19 @@ final class RedlockTicket implements Ticket, Mailbox.Owner {
     /** What the script is given, as its head says. */
     String[] raising(Master.Greeted voting, long token) {
         return new String[] {voting.run(), keys.bucket(), request.attemptId(), String.valueOf(token)};
+    }
+
+    /** What the script is given, as its head says. */
+    String[] regaining(Master.Greeted voting, long notAfter, long token) {
+        return new String[] {
+            voting.run(),
+            keys.bucket(),
+            request.attemptId(),
+            String.valueOf(token),
+            record,
+            String.valueOf(request.leaseDuration().toMillis()),
+            String.valueOf(notAfter)
+        };
     }
 
     /** What the script is given, as its head says. */

@@ -7,8 +7,13 @@ import io.mortise.lock.spi.Liveness;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Renews many grants by few requests to each master. A grant lives on if a majority says so; nothing is made anew. */
+/**
+ * Renews many grants by few requests to each master. A grant lives on if a majority has it still; after that, and only then, the
+ * votes are taken again that it has lost elsewhere. They count from the next renewal on.
+ */
 final class Renewals {
     /** A script stops the server for all others: so many take it well below a millisecond. */
     private static final int CHUNK = 250;
@@ -23,13 +28,35 @@ final class Renewals {
         this.clock = clock;
     }
 
-    private record Asked(RedlockLiveness liveness, Poll poll) {}
+    /** One grant of a chunk. */
+    private static final class Asked {
+        private final RedlockLiveness liveness;
+        private final Poll poll;
+        private final Queue<Master> lost = new ConcurrentLinkedQueue<>();
+        private volatile boolean carried;
+
+        Asked(RedlockLiveness liveness, Quorum quorum) {
+            this.liveness = liveness;
+            this.poll = new Poll(quorum);
+        }
+
+        /** By the answer that decides, and by each that comes after it. */
+        void regain() {
+            while (carried) {
+                Master master = lost.poll();
+                if (master == null) {
+                    return;
+                }
+                liveness.regain().at(master);
+            }
+        }
+    }
 
     void renew(List<Liveness> due) {
         for (int from = 0; from < due.size(); from += CHUNK) {
             List<Asked> chunk = new ArrayList<>();
             for (Liveness liveness : due.subList(from, Math.min(due.size(), from + CHUNK))) {
-                chunk.add(new Asked((RedlockLiveness) liveness, new Poll(masters.quorum())));
+                chunk.add(new Asked((RedlockLiveness) liveness, masters.quorum()));
             }
             long sent = clock.nanoTime();
             for (Master master : masters.all()) {
@@ -41,7 +68,7 @@ final class Renewals {
     private void renew(Master master, List<Asked> chunk, long sent) {
         Master.Greeted voting = master.voting();
         if (voting == null) {
-            chunk.forEach(asked -> answered(asked, Poll.Answer.NONE, sent));
+            chunk.forEach(asked -> answered(asked, master, Poll.Answer.NONE, sent));
             return;
         }
         String[] keys = new String[1 + chunk.size()];
@@ -64,26 +91,32 @@ final class Renewals {
                 for (int i = 0; i < chunk.size(); i++) {
                     Poll.Answer said =
                             !counts ? Poll.Answer.NONE : answer.get(i).equals(1L) ? Poll.Answer.YES : Poll.Answer.NO;
-                    Renewals.this.answered(chunk.get(i), said, sent);
+                    Renewals.this.answered(chunk.get(i), master, said, sent);
                 }
             }
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
-                chunk.forEach(asked -> Renewals.this.answered(asked, Poll.Answer.NONE, sent));
+                chunk.forEach(asked -> Renewals.this.answered(asked, master, Poll.Answer.NONE, sent));
             }
         });
     }
 
-    private void answered(Asked asked, Poll.Answer answer, long sent) {
+    private void answered(Asked asked, Master master, Poll.Answer answer, long sent) {
         RedlockLiveness mine = asked.liveness;
+        if (answer == Poll.Answer.YES) {
+            mine.regain().kept(master, sent);
+        } else if (answer == Poll.Answer.NO && mine.regain().isWanted(master)) {
+            asked.lost.add(master);
+        }
         switch (asked.poll.answer(answer)) {
             case OPEN -> {}
-            case CARRIED -> mine.extend(LockClock.deadline(sent, mine.lease()));
+            case CARRIED -> asked.carried = mine.extend(LockClock.deadline(sent, mine.lease()));
             case REFUSED -> mine.removed("its key is gone on so many masters that no majority is left");
             case UNDECIDED ->
                 mine.unknown(new BackendUnavailableException("renewal: no quorum, " + asked.poll.yes() + " of "
                         + masters.quorum().nodes() + " masters have it still"));
         }
+        asked.regain();
     }
 }

@@ -152,7 +152,7 @@ final class Round {
                 : new Vote.Conflicted(holder, leftMillis, before);
     }
 
-    private static void heard(Part part, Master.Greeted voting, long sentNanos, long serverMicros) {
+    static void heard(Part part, Master.Greeted voting, long sentNanos, long serverMicros) {
         voting.node().time().heard(sentNanos, serverMicros);
         part.removal().answered(voting.epoch(), serverMicros);
     }
@@ -214,7 +214,7 @@ final class Round {
         if (ticket.nanoTime() - validUntil >= 0) {
             wonInVain("it took longer than the lease");
         } else {
-            outcome.complete(ticket.grant(token, validUntil));
+            outcome.complete(ticket.grant(token, validUntil, ballot));
         }
     }
 

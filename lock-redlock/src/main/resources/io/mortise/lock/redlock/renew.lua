@@ -1,4 +1,4 @@
--- Extends what is still held. Makes nothing that is missing.
+-- Extends what is still held. Makes nothing that is missing: see regain.
 -- KEYS: the state of this master, the grants. ARGV: run id, for each grant its attempt id and its lease in ms
 -- Answers for each 1: held and extended, or 0: not ours | 'unadmitted'
 if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three masters, two clients with different leases and one lock, in every order of what may happen: grants, renewals, deletion of
+ * Three masters, two clients with different leases and one lock, in every order of what may happen: grants, renewals, votes taken again, deletion of
  * data, restarts with and without data, masters out of sight, and time. All states are finite and all are visited. {@link
  * Admission} decides who votes.
  *
@@ -91,6 +91,9 @@ record AdmissionModel(long maxLease, boolean fromLoss) {
             for (int client = 0; client < LEASES.size(); client++) {
                 int who = client;
                 step(next, path, "client " + who + " without " + without, state -> ask(state, who, without));
+                if (without != -1) {
+                    step(next, path, "client " + who + " regains " + without, state -> regain(state, who, without));
+                }
             }
         }
         for (int client = 0; client < LEASES.size(); client++) {
@@ -156,6 +159,14 @@ record AdmissionModel(long maxLease, boolean fromLoss) {
             state.beliefs[client] = lease;
         } else if (!renews) {
             System.arraycopy(before, 0, state.nodes, 0, MASTERS);
+        }
+    }
+
+    /** Where the key is free; at any time, for it may be executed long after it was sent. */
+    private static void regain(Draft state, int client, int which) {
+        Node node = state.nodes[which];
+        if (node.votes && node.left == 0) {
+            state.nodes[which] = node.granted(client + 1, LEASES.get(client));
         }
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
 
-/** Every sequence of losses, restarts, admissions, grants and renewals. */
+/** Every sequence of losses, restarts, admissions, grants, renewals and votes taken again. */
 class AdmissionModelTest {
     private static final int LONGEST = Collections.max(AdmissionModel.LEASES);
 

@@ -127,6 +127,56 @@ class OtherScriptsTest extends ScriptTest {
         assertThat(bench.keys()).containsExactly(ScriptBench.STATE, "lock:foreign", "lock:list", KEYS.grant());
     }
 
+    private static List<?> regain(String run, int number, long token, long notAfter) {
+        return bench.run(
+                RedlockScript.REGAIN,
+                run,
+                KEYS.bucket(),
+                ScriptBench.attempt(number),
+                String.valueOf(token),
+                ScriptBench.record(number),
+                String.valueOf(LEASE_MILLIS),
+                String.valueOf(notAfter));
+    }
+
+    private static List<?> regain(int number, long token) {
+        return regain(ScriptBench.RUN, number, token, bench.micros() + 5_000_000);
+    }
+
+    @Test
+    void S03_aLostVoteIsTakenAgainWithItsTokenWhichTheCounterIsNotBelow() {
+        assertThat(regain(1, 1_700_000_000_123_456L)).isEqualTo(YES);
+        assertThat(bench.value()).isEqualTo(ScriptBench.record(1) + " token=1700000000123456");
+        assertThat(bench.counter()).isEqualTo("1700000000123456");
+        assertThat(bench.left(KEYS.grant())).isGreaterThan(50_000);
+        bench.release(1);
+        assertThat(regain(1, 7)).isEqualTo(YES);
+        assertThat(bench.value()).endsWith(" token=7");
+        assertThat(bench.counter()).as("never lowered").isEqualTo("1700000000123456");
+    }
+
+    @Test
+    void S01_aLostVoteIsNotTakenFromWhoHasItNorFromAMasterThatDoesNotVoteNorTooLate() {
+        bench.tryAcquire(2);
+        String value = bench.value();
+        assertThat(regain(1, 7)).isEqualTo(NO);
+        assertThat(bench.value()).isEqualTo(value);
+        assertThat(bench.counter()).isEqualTo("1");
+        bench.release(2);
+        assertThat(regain("another life", 1, 7, bench.micros() + 5_000_000)).isEqualTo(List.of("unadmitted"));
+        assertThat(regain(ScriptBench.RUN, 1, 7, bench.micros() - 1).toString()).startsWith("[late, ");
+        assertThat(bench.keys()).containsExactly(ScriptBench.STATE);
+    }
+
+    @Test
+    void S11_whoStandsInLineIsWokenByTheReleaseOfAVoteThatWasTakenAgain() {
+        bench.tryAcquire(1);
+        bench.acquire(2, bench.listen("c2"));
+        bench.redis().call("DEL", KEYS.grant());
+        assertThat(regain(1, 1)).isEqualTo(YES);
+        assertThat(bench.published(() -> bench.release(1))).containsExactly(hint("c2", 2));
+    }
+
     @Test
     void S06_aMasterThatIsNotAdmittedRefusesNoRenewal() {
         bench.tryAcquire(1);

@@ -74,6 +74,14 @@ final class SimulatedMaster {
         return owned || !onlyIfOwned;
     }
 
+    /** A vote that its owner has lost; the counter is not below the token. */
+    void regain(String owner, long token, long time, long lease, boolean checksAdmission) {
+        expire(time);
+        if (now.owner == null && (isAdmitted() || !checksAdmission)) {
+            now = now.grant(owner, time + lease, Math.max(now.counter, token));
+        }
+    }
+
     void release(String owner) {
         if (owner.equals(now.owner)) {
             lose();

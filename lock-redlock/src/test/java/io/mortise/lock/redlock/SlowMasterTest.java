@@ -24,10 +24,6 @@ import org.junit.jupiter.api.Test;
 /** One master that answers too late, or now and then: what is to be taken away there must not pile up. */
 @Tag("once")
 class SlowMasterTest extends ThreeLinesTest {
-    private record Request(
-            LockName name, LockMode mode, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
-            implements LockRequest {}
-
     /** Cycles, and the most that was left at the last master meanwhile. */
     private static final class Load {
         int cycles;

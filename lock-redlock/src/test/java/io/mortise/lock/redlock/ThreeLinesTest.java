@@ -7,7 +7,9 @@ import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
@@ -30,6 +32,10 @@ abstract class ThreeLinesTest {
     static final Duration NODE_TIMEOUT = Duration.ofSeconds(1); // a stall of the machine is not to be longer
     static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
     static final RedlockKeys.OfLock X = KEYS.of(new LockName("x"));
+
+    record Request(
+            LockName name, LockMode mode, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+            implements LockRequest {}
 
     private static RedisTestMasters masters;
     private final List<TcpProxy> lines = new ArrayList<>();

@@ -9,7 +9,8 @@ import java.util.stream.IntStream;
 
 /**
  * The algorithm in random interleavings: messages that arrive late and in any order, keys that vanish before their time,
- * masters that restart empty or with old data, clients that give up or fall silent. The decisions are those of the library.
+ * masters that restart empty or with old data, votes that are taken again, clients that give
+ * up or fall silent. The decisions are those of the library.
  */
 final class TokenSimulation {
     /** What to leave out, to see that it is needed. */
@@ -49,6 +50,8 @@ final class TokenSimulation {
         void act() {
             if (attempt.isEmpty()) {
                 attempt = Optional.of(new Attempt(this));
+            } else if (holds && random.nextInt(3) == 0) {
+                attempt.get().regain(anyNode());
             } else if (holds || random.nextInt(10) == 0) { // a release, or it gives up
                 attempt.get().end();
                 attempt = Optional.empty();
@@ -127,6 +130,15 @@ final class TokenSimulation {
             granted = grants.size();
             grants.add(new Grant(owner, asked, now, asked + lease, token));
             client.holds = true;
+        }
+
+        /** It may be executed long after the end, and is not taken back then. */
+        private void regain(int node) {
+            long token = grants.get(granted).token;
+            send(node, () -> {
+                masters.get(node).regain(owner, token, now, lease, rules.quarantine());
+                return () -> {};
+            });
         }
 
         private void fail() {
