@@ -62,9 +62,8 @@ final class Errors {
     private static String remedy(int code) {
         return switch (code) {
             case ExitCodes.UNAVAILABLE -> "check that the server runs and that the address is right";
-            case ExitCodes.REFUSED -> "check the user, the password and the permissions on the server";
             case ExitCodes.SOFTWARE -> "run again with -v for the trace";
-            default -> "";
+            default -> ""; // also of a refusal: only the backend knows what would help
         };
     }
 }

@@ -181,8 +181,8 @@ final class ZkSession implements Watcher, CurrentSession.Session {
             case Expired -> end("the session expired");
             case Closed -> end("the ZooKeeper handle was closed");
             case AuthFailed -> {
-                refusal = new BackendRefusedException(
-                        endpoints + " refused the client's credentials: authentication failed");
+                refusal = new BackendRefusedException(endpoints
+                        + " refused the client's credentials: authentication failed. Check the user and the password");
                 ready.fail(refusal);
                 end("authentication failed");
             }

@@ -250,8 +250,9 @@ class StoreLossTest {
         }
         assertThat(ended.code()).as(ended.err()).isEqualTo(77);
         assertThat(ended.err())
-                .contains("lockctl: ", "check the user, the password")
-                .doesNotContain("secret-word");
+                .contains("lockctl: ", "Check credentials")
+                .doesNotContain("secret-word")
+                .doesNotContain(";"); // advice comes once
         assertThat(ended.err().lines()).hasSize(1);
         assertThat(ended.out()).isEmpty();
     }
