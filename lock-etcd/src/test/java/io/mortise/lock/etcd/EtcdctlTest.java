@@ -50,7 +50,8 @@ class EtcdctlTest extends OneServerTest {
     }
 
     private static void end(Process etcdctl) throws Exception {
-        etcdctl.destroy();
+        // Not Process.destroy: that closes its output too, and it dies of what it still writes, with its key in place.
+        etcdctl.toHandle().destroy();
         if (!etcdctl.waitFor(5, TimeUnit.SECONDS)) {
             etcdctl.destroyForcibly();
         }
