@@ -17,6 +17,7 @@ import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.queue.ZooKeeperTicket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -99,10 +100,10 @@ class BorrowedHandleTest {
         ZooKeeper handle = open();
         try (LockClient client = client()) {
             try (Lease lease = client.named("n").acquire()) {
-                assertThat(ZkTests.guard(lease).zooKeeper()).isSameAs(handle);
+                assertThat(ZooKeeperTestSupport.guard(lease).zooKeeper()).isSameAs(handle);
                 assertThat(client.named("n").tryAcquire()).isEmpty();
                 CompletableFuture<Lease> waiter = client.named("n").acquireAsync();
-                ZkTests.awaitWaiters(client, "n", 1);
+                ZooKeeperTestSupport.awaitWaiters(client, "n", 1);
                 lease.release();
                 waiter.get(10, TimeUnit.SECONDS).close();
             }
@@ -128,7 +129,7 @@ class BorrowedHandleTest {
         ZooKeeper handle = open(server.connectString(), Math.toIntExact(timeout.toMillis()));
         ManualClock clock = new ManualClock();
         try (LockClient client = LockClients.over(
-                        context -> ZkBackend.open(ZooKeeperOptions.using(() -> handle), context),
+                        context -> ZooKeeperBackend.open(ZooKeeperOptions.using(() -> handle), context),
                         ClientOptions.defaults(),
                         clock);
                 Lease lease = client.named("n").acquire()) {
@@ -166,16 +167,16 @@ class BorrowedHandleTest {
         try (LockClient client = client()) {
             Await.until(
                     "connected",
-                    ZkTests.SOON,
+                    ZooKeeperTestSupport.SOON,
                     () -> defaultEvents.stream()
                             .anyMatch(event -> event.getState() == Watcher.Event.KeeperState.SyncConnected));
-            ZkTests.make(handle, "/mine");
+            ZooKeeperTestSupport.createPath(handle, "/mine");
             handle.getData("/mine", true, null);
             try (Lease lease = client.named("n").acquire()) {
                 handle.setData("/mine", new byte[1], -1);
                 Await.until(
                         "told",
-                        ZkTests.SOON,
+                        ZooKeeperTestSupport.SOON,
                         () -> defaultEvents.stream().anyMatch(event -> "/mine".equals(event.getPath())));
                 assertThat(lease.isHeld()).isTrue();
             }
@@ -192,15 +193,17 @@ class BorrowedHandleTest {
                 LockClient other = client()) {
             Lease held = client.named("n").acquire();
             CompletableFuture<Lease> waiter = other.named("n").acquireAsync();
-            ZkTests.awaitWaiters(client, "n", 1);
+            ZooKeeperTestSupport.awaitWaiters(client, "n", 1);
             Lease released = client.named("m").acquire();
             released.close();
             assertThat(held.isHeld()).isTrue();
             assertThat(waiter).isNotDone();
         }
         Await.until(
-                "no node is left", ZkTests.SOON, () -> server.liveEphemerals().isEmpty());
-        Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
+                "no node is left",
+                ZooKeeperTestSupport.SOON,
+                () -> server.liveEphemerals().isEmpty());
+        Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
         assertThat(handle.getState().isConnected()).isTrue();
         assertThat(handle.getChildren("/locks", false)).isEmpty(); // sent before this on the same handle
     }
@@ -214,7 +217,7 @@ class BorrowedHandleTest {
                 client.named("pile/" + i).acquire().close();
             }
             // Released about when the late watch is armed, so that the two requests meet.
-            long earliest = ZkBackend.ARM_AFTER.toMillis();
+            long earliest = ZooKeeperTicket.WATCH_OWN_NODE_AFTER.toMillis();
             for (int round = 0; round < 5; round++) {
                 List<CompletableFuture<ReleaseOutcome>> released = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {
@@ -226,9 +229,12 @@ class BorrowedHandleTest {
                     assertThat(each.get(10, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
                 }
             }
-            Await.until("only the session's watch is left", ZkTests.SOON, () -> server.watchCount() <= standing);
+            Await.until(
+                    "only the session's watch is left",
+                    ZooKeeperTestSupport.SOON,
+                    () -> server.watchCount() <= standing);
         }
-        Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
+        Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
     }
 
     @RepeatedTest(20)
@@ -261,18 +267,19 @@ class BorrowedHandleTest {
     void afterExpiryWaitersAndNewAcquiresUseANewHandle() throws Exception {
         ZooKeeper first = open();
         try (LockClient client = client();
-                LockClient holder = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+                LockClient holder =
+                        ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             Lease lost = client.named("lost").acquire();
             Lease elsewhere = holder.named("n").acquire();
             CompletableFuture<Lease> waiter = client.named("n").acquireAsync();
-            ZkTests.awaitWaiters(holder, "n", 1);
+            ZooKeeperTestSupport.awaitWaiters(holder, "n", 1);
             server.expireSession(first.getSessionId());
             assertLostWithItsSession(lost);
-            ZkTests.awaitWaiters(holder, "n", 1);
+            ZooKeeperTestSupport.awaitWaiters(holder, "n", 1);
             elsewhere.close();
             try (Lease got = waiter.get(10, TimeUnit.SECONDS);
                     Lease again = client.named("lost").acquire()) {
-                assertThat(ZkTests.guard(got).zooKeeper()).isNotSameAs(first);
+                assertThat(ZooKeeperTestSupport.guard(got).zooKeeper()).isNotSameAs(first);
                 assertThat(again.fencingToken()).isGreaterThan(lost.fencingToken());
             }
             assertThat(lost.isHeld()).isFalse();
@@ -337,7 +344,10 @@ class BorrowedHandleTest {
                 }),
                 impatient)) {
             server.expireSession(only.getSessionId());
-            Await.until("it is dead", ZkTests.SOON, () -> !only.getState().isAlive());
+            Await.until(
+                    "it is dead",
+                    ZooKeeperTestSupport.SOON,
+                    () -> !only.getState().isAlive());
             long start = System.nanoTime();
             assertThatThrownBy(() -> client.named("n").acquire())
                     .isInstanceOf(BackendUnavailableException.class)
@@ -372,7 +382,7 @@ class BorrowedHandleTest {
             ZooKeeper handle = open(line.address(), 12_000);
             try (LockClient client = client()) {
                 Lease lease = client.named("n").acquire();
-                String node = ZkTests.guard(lease).node();
+                String node = ZooKeeperTestSupport.guard(lease).node();
                 line.blackHole();
                 LossReason reason = lease.lost().toCompletableFuture().get(12, TimeUnit.SECONDS);
                 assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
@@ -380,7 +390,7 @@ class BorrowedHandleTest {
                 line.heal();
                 Await.until(
                         "the node is removed",
-                        ZkTests.SOON,
+                        ZooKeeperTestSupport.SOON,
                         () -> !server.liveEphemerals().contains(node));
                 assertThat(server.sessions()).contains(handle.getSessionId());
                 client.named("n").acquire().close();

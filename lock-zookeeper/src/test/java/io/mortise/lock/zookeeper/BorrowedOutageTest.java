@@ -10,6 +10,7 @@ import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -53,7 +54,7 @@ class BorrowedOutageTest {
     }
 
     private void assertFreeForOthers(String lock) throws Exception {
-        try (LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+        try (LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             assertThat(other.named(lock).tryAcquire(Duration.ofSeconds(15))).isPresent();
         }
         assertThat(handle.getState().isAlive()).isTrue();
@@ -65,7 +66,10 @@ class BorrowedOutageTest {
         client.named("left").acquire();
         line.cut();
         client.close();
-        Await.until("the handle noticed", ZkTests.SOON, () -> !handle.getState().isConnected());
+        Await.until(
+                "the handle noticed",
+                ZooKeeperTestSupport.SOON,
+                () -> !handle.getState().isConnected());
         line.heal();
         assertFreeForOthers("left");
     }
@@ -78,7 +82,7 @@ class BorrowedOutageTest {
             server.stop();
             long stopped = System.nanoTime();
             // Longer than any settlement of the core: it has given up.
-            Await.until("the outage is long", ZkTests.SOON, () -> {
+            Await.until("the outage is long", ZooKeeperTestSupport.SOON, () -> {
                 if (line.connections() > 0) {
                     line.resetConnections(); // ZooKeeper's client gives its session up if it reaches nobody for
                     // that long
@@ -95,22 +99,22 @@ class BorrowedOutageTest {
     @Test
     void aWaiterThatGivesUpDuringAnOutageTakesNoEventFromTheApplication() throws Exception {
         try (LockClient client = client(Duration.ofSeconds(20));
-                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+                LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             Lease held = other.named("busy").acquire();
             CompletableFuture<Lease> waiter = client.named("busy").acquireAsync();
-            ZkTests.awaitWaiters(other, "busy", 1);
-            Await.until("all watches stand", ZkTests.SOON, () -> server.watchCount() >= 4);
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 1);
+            Await.until("all watches stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() >= 4);
             line.blackHole();
             waiter.cancel(true);
             line.resetConnections();
             line.heal();
             Await.until(
                     "the waiter's node is gone",
-                    ZkTests.SOON,
+                    ZooKeeperTestSupport.SOON,
                     () -> server.liveEphemerals().size() == 1);
             Await.until(
                     "the application's own watcher hears of it",
-                    ZkTests.SOON,
+                    ZooKeeperTestSupport.SOON,
                     () -> defaultEvents.stream().anyMatch(event -> event.getState() == KeeperState.Disconnected));
             held.close();
         }
@@ -119,30 +123,32 @@ class BorrowedOutageTest {
     @Test
     void aSessionMadeAnewOnTheSameHandleStillHearsOfItsStates() throws Exception {
         handle = new ZooKeeper(line.address(), 20_000, defaultEvents::add);
-        AtomicReference<ZkBackend> backend = new AtomicReference<>();
+        AtomicReference<ZooKeeperBackend> backend = new AtomicReference<>();
         try (LockClient client = LockClients.over(
                         context -> {
-                            backend.set(ZkBackend.open(ZooKeeperOptions.using(() -> handle), context));
+                            backend.set(ZooKeeperBackend.open(ZooKeeperOptions.using(() -> handle), context));
                             return backend.get();
                         },
                         IMPATIENT);
-                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+                LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             Lease held = other.named("busy").acquire();
             CompletableFuture<Lease> waiter = client.named("busy").acquireAsync();
-            ZkTests.awaitWaiters(other, "busy", 1);
-            ZkSession first = backend.get().session();
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 1);
+            ZooKeeperSession first = backend.get().session();
             first.end("as abandon() does");
             Await.until(
-                    "a new session", ZkTests.SOON, () -> backend.get().session().connection() > 0);
-            ZkTests.awaitWaiters(other, "busy", 1);
+                    "a new session",
+                    ZooKeeperTestSupport.SOON,
+                    () -> backend.get().session().connection() > 0);
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 1);
             waiter.cancel(true);
-            ZkTests.awaitWaiters(other, "busy", 0);
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 0);
             held.close();
             long before = backend.get().session().connection();
             line.resetConnections();
             Await.until(
                     "the new session saw the reconnect",
-                    ZkTests.SOON,
+                    ZooKeeperTestSupport.SOON,
                     () -> backend.get().session().connection() > before);
         }
     }

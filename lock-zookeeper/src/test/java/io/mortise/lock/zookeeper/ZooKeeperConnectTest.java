@@ -194,7 +194,7 @@ class ZooKeeperConnectTest {
                         "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificate.certificate(dir)));
                 Lease lease = client.named("n").acquire()) {
             assertThat(lease.isHeld()).isTrue();
-            assertThat(ZkTests.diagnosis(client))
+            assertThat(ZooKeeperTestSupport.diagnosis(client))
                     .noneMatch(finding -> finding.what().contains("does not answer"));
         }
     }

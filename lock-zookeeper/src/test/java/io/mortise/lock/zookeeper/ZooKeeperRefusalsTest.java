@@ -75,8 +75,8 @@ class ZooKeeperRefusalsTest {
 
     @Test
     void chrootThatExistsIsUsed() throws Exception {
-        try (ZooKeeper plain = ZkTests.connect(server.connectString())) {
-            ZkTests.make(plain, "/apps/x");
+        try (ZooKeeper plain = ZooKeeperTestSupport.openHandle(server.connectString())) {
+            ZooKeeperTestSupport.createPath(plain, "/apps/x");
             try (LockClient client = Locks.connect(url("", "/base?chroot=/apps/x"));
                     Lease lease = client.named("n").acquire()) {
                 assertThat(plain.getChildren("/apps/x/base/n", false)).hasSize(1);
@@ -91,7 +91,7 @@ class ZooKeeperRefusalsTest {
         if (permsOfOthers != 0) {
             acl.add(new ACL(permsOfOthers, ZooDefs.Ids.ANYONE_ID_UNSAFE));
         }
-        try (ZooKeeper plain = ZkTests.connect(server.connectString())) {
+        try (ZooKeeper plain = ZooKeeperTestSupport.openHandle(server.connectString())) {
             return plain.create("/" + name, new byte[0], acl, CreateMode.PERSISTENT);
         }
     }
@@ -126,25 +126,26 @@ class ZooKeeperRefusalsTest {
 
     @Test
     void ofThoseAheadOnlyTheNextOneMustBeReadable() throws Exception {
-        try (LockClient client = ZkTests.client(server.connectString(), SESSION);
-                ZooKeeper operator = ZkTests.connect(server.connectString())) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
+                ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString())) {
             operator.addAuthInfo("digest", ("ann:" + SECRET).getBytes(StandardCharsets.UTF_8));
             for (boolean inOrder : List.of(true, false)) {
                 String lock = "unreadable-" + inOrder;
                 int standing = server.watchCount();
-                ZkTests.make(operator, ZkTests.lockNode(lock));
+                ZooKeeperTestSupport.createPath(operator, ZooKeeperTestSupport.lockNode(lock));
                 String further = inLine(operator, lock, ZooDefs.Ids.CREATOR_ALL_ACL);
                 String next = inLine(operator, lock, ZooDefs.Ids.OPEN_ACL_UNSAFE);
                 CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
-                Await.until("two watches stand", ZkTests.SOON, () -> server.watchCount() == standing + 2);
+                Await.until("two watches stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() == standing + 2);
                 Map<String, Long> before = server.requests();
                 operator.delete(inOrder ? further : next, -1);
                 if (inOrder) {
                     operator.delete(next, -1);
-                    ZkTests.woken(waiter).close();
-                    assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("delete", 3L, "getChildren", 1L));
+                    ZooKeeperTestSupport.woken(waiter).close();
+                    assertThat(ZooKeeperTestSupport.sent(server, before))
+                            .isEqualTo(Map.of("delete", 3L, "getChildren", 1L));
                 } else {
-                    Throwable refused = catchThrowable(() -> ZkTests.woken(waiter));
+                    Throwable refused = catchThrowable(() -> ZooKeeperTestSupport.woken(waiter));
                     assertRefusedWithoutSecrets(Objects.requireNonNull(refused.getCause()));
                     operator.delete(further, -1);
                 }
@@ -154,12 +155,15 @@ class ZooKeeperRefusalsTest {
 
     private static String inLine(ZooKeeper operator, String lock, List<ACL> acl) throws Exception {
         return operator.create(
-                ZkTests.lockNode(lock) + "/theirs-lock-", new byte[0], acl, CreateMode.EPHEMERAL_SEQUENTIAL);
+                ZooKeeperTestSupport.lockNode(lock) + "/theirs-lock-",
+                new byte[0],
+                acl,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     @Test
     void authFailedIsFinalAtConnect() {
-        ZooKeeperOptions unknownScheme = ZkTests.options(server.connectString(), SESSION)
+        ZooKeeperOptions unknownScheme = ZooKeeperTestSupport.options(server.connectString(), SESSION)
                 .auth("no-such-scheme", SECRET.getBytes(StandardCharsets.UTF_8));
         long start = System.nanoTime();
         assertThatThrownBy(() -> ZooKeeperLocks.connect(unknownScheme))
@@ -171,10 +175,10 @@ class ZooKeeperRefusalsTest {
 
     @Test
     void authFailedLaterEndsLeasesAndWaiters() throws Exception {
-        try (LockClient client = ZkTests.client(server.connectString(), SESSION)) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
             Lease lease = client.named("later").acquire();
             CompletableFuture<Lease> waiter = client.named("later").acquireAsync();
-            ZkTests.awaitWaiters(client, "later", 1);
+            ZooKeeperTestSupport.awaitWaiters(client, "later", 1);
             // As when the server no longer takes what the client proved itself with.
             ZooKeeper handle = lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper();
             handle.addAuthInfo("no-such-scheme", new byte[0]);
@@ -207,7 +211,7 @@ class ZooKeeperRefusalsTest {
 
     @Test
     void leaseDurationOfALockIsRefused() {
-        try (LockClient client = ZkTests.client(server.connectString(), SESSION)) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
             LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
             assertThatThrownBy(() -> client.named("n", own))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -226,14 +230,14 @@ class ZooKeeperRefusalsTest {
     }
 
     private static void assertNegotiated(ZooKeeperTestServer bounded, Duration asked, int seconds) throws Exception {
-        try (LockClient client = ZkTests.client(bounded.connectString(), asked)) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(bounded.connectString(), asked)) {
             LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
             assertThatThrownBy(() -> client.named("n", own)).hasMessageContaining("session of PT" + seconds + "S");
             try (Lease lease = client.named("n").acquire()) {
                 Duration most = Duration.ofMillis(seconds * 750L);
                 assertThat(lease.remaining()).isBetween(most.dividedBy(2), most);
             }
-            assertThat(ZkTests.diagnosis(client))
+            assertThat(ZooKeeperTestSupport.diagnosis(client))
                     .anyMatch(finding -> finding.what().contains("PT" + seconds + "S")
                             && finding.what().contains(asked.toString()));
         }
@@ -243,7 +247,7 @@ class ZooKeeperRefusalsTest {
     void S15_anAcquireOnALineThatWentSilentFailsInTimeAndSaysWhere() throws Exception {
         try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
                 LockClient client = ZooKeeperLocks.connect(
-                        ZkTests.options(line.address(), SESSION),
+                        ZooKeeperTestSupport.options(line.address(), SESSION),
                         QUICK.requestTimeout(Duration.ofSeconds(1)).unavailableAfter(Duration.ofSeconds(2)))) {
             line.blackHole();
             long start = System.nanoTime();
@@ -254,6 +258,8 @@ class ZooKeeperRefusalsTest {
             line.heal();
         }
         Await.until(
-                "nothing is left", ZkTests.SOON, () -> server.liveEphemerals().isEmpty());
+                "nothing is left",
+                ZooKeeperTestSupport.SOON,
+                () -> server.liveEphemerals().isEmpty());
     }
 }

@@ -8,6 +8,8 @@ import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.queue.ContenderNode;
+import io.mortise.lock.zookeeper.queue.LockPaths;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -42,7 +44,7 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     @Override
     protected LockClient connect(TcpProxy line, ClientOptions options) {
         // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
-        ZooKeeperOptions zooKeeper = ZkTests.options(line.address() + "," + line.address(), SESSION);
+        ZooKeeperOptions zooKeeper = ZooKeeperTestSupport.options(line.address() + "," + line.address(), SESSION);
         return ZooKeeperLocks.connect(zooKeeper.basePath(base), options);
     }
 
@@ -86,10 +88,10 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     @Override
     public void deleteGrant(String lockName) {
         String lockNode = new LockPaths(base).lockNode(new LockName(lockName));
-        try (ZooKeeper operator = ZkTests.connect(server.address())) {
-            String first = Contender.inLine(operator.getChildren(lockNode, false), Optional.empty())
+        try (ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.address())) {
+            String first = ContenderNode.queue(operator.getChildren(lockNode, false), Optional.empty())
                     .get(0)
-                    .node();
+                    .name();
             operator.delete(lockNode + "/" + first, -1);
         } catch (Exception e) {
             throw new IllegalStateException(e);
