@@ -208,7 +208,7 @@ final class EtcdSession implements CurrentSession.Session {
         liveness()
                 .ifPresentOrElse(
                         liveness -> {
-                            log.info("event=session-over lease={} reason=\"{}\"", leaseId(), reason);
+                            log.info("event=session-ended lease={} reason=\"{}\"", leaseId(), reason);
                             liveness.lost(reason);
                         },
                         () -> log.debug(

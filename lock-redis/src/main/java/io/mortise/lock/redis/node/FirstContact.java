@@ -2,6 +2,7 @@
 package io.mortise.lock.redis.node;
 
 import io.lettuce.core.RedisURI;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
@@ -20,6 +21,9 @@ public final class FirstContact {
     /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
     private static final Pattern PUBSUB_ONLY =
             Pattern.compile(".*(allowed in this context|not allowed while subscribed).*", Pattern.DOTALL);
+
+    /** What Lettuce says to an answer in another protocol. */
+    private static final String NOT_REDIS = "Invalid first byte";
 
     private FirstContact() {}
 
@@ -69,6 +73,12 @@ public final class FirstContact {
                         endpoints
                                 + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
             }
+        }
+        String reason = RedisFailure.reason(failure);
+        if (reason.startsWith(NOT_REDIS)) {
+            return new BackendRefusedException(
+                    endpoints + " does not speak Redis' protocol: another service listens there (" + reason + ")",
+                    failure);
         }
         Optional<LockConfigurationException> unlinked = LinkageFailure.find(failure, "connect to " + endpoints);
         return unlinked.isPresent() ? unlinked.get() : RedisFailure.of(failure, "connect", endpoints);
