@@ -67,10 +67,10 @@ class ZooKeeperWireTest {
             start = System.nanoTime();
             lock.acquire().close();
             held = System.nanoTime() - start;
-        } while (held >= ZooKeeperTicket.WATCH_OWN_NODE_AFTER.toNanos());
+        } while (held >= ZooKeeperContender.WATCH_OWN_NODE_AFTER.toNanos());
         long ticks = start
                 + held
-                + ZooKeeperTicket.WATCH_OWN_NODE_AFTER.multipliedBy(3).toNanos();
+                + ZooKeeperContender.WATCH_OWN_NODE_AFTER.multipliedBy(3).toNanos();
         Await.until("a late watch would stand", ZooKeeperTestSupport.SOON, () -> System.nanoTime() - ticks > 0);
         assertThat(ZooKeeperTestSupport.sent(server, before))
                 .isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "delete", 1L));
