@@ -17,7 +17,7 @@ import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
-import io.mortise.lock.zookeeper.queue.ZooKeeperContender;
+import io.mortise.lock.zookeeper.queue.ZooKeeperTicket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** On a handle that the application owns. */
+/** Locks on a handle that the application owns. */
 @Tag("once")
 @Timeout(60)
 class BorrowedHandleTest {
@@ -122,9 +122,9 @@ class BorrowedHandleTest {
         }
     }
 
-    /** The first proof is worth half of the timeout; one that follows after a quarter of it three quarters. */
+    /** The first answer proves half of the timeout; one that follows a quarter later proves three quarters. */
     @Test
-    void S02_theFirstProofIsFollowedInGoodTimeAndOnlyOnce() throws Exception {
+    void S02_theFirstProofIsFollowedInTimeAndOnlyOnce() throws Exception {
         Duration timeout = Duration.ofSeconds(8);
         ZooKeeper handle = open(server.connectString(), Math.toIntExact(timeout.toMillis()));
         ManualClock clock = new ManualClock();
@@ -175,7 +175,7 @@ class BorrowedHandleTest {
             try (Lease lease = client.named("n").acquire()) {
                 handle.setData("/mine", new byte[1], -1);
                 Await.until(
-                        "told",
+                        "notified",
                         ZooKeeperTestSupport.SOON,
                         () -> defaultEvents.stream().anyMatch(event -> "/mine".equals(event.getPath())));
                 assertThat(lease.isHeld()).isTrue();
@@ -212,12 +212,12 @@ class BorrowedHandleTest {
     void S10_watchesOfReleasedLocksDoNotPileUp() throws Exception {
         open();
         try (LockClient client = client()) {
-            int standing = server.watchCount();
+            int watchesBefore = server.watchCount();
             for (int i = 0; i < 50; i++) {
                 client.named("pile/" + i).acquire().close();
             }
-            // Released about when the late watch is armed, so that the two requests meet.
-            long earliest = ZooKeeperContender.WATCH_OWN_NODE_AFTER.toMillis();
+            // Released about when the deferred watch is registered, so that the two requests meet.
+            long earliest = ZooKeeperTicket.WATCH_OWN_NODE_AFTER.toMillis();
             for (int round = 0; round < 5; round++) {
                 List<CompletableFuture<ReleaseOutcome>> released = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {
@@ -232,7 +232,7 @@ class BorrowedHandleTest {
             Await.until(
                     "only the session's watch is left",
                     ZooKeeperTestSupport.SOON,
-                    () -> server.watchCount() <= standing);
+                    () -> server.watchCount() <= watchesBefore);
         }
         Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
     }
@@ -299,7 +299,7 @@ class BorrowedHandleTest {
         assertThat(opened).hasSize(2);
     }
 
-    /** The server deletes the session's nodes first: word of that may come before word of the session. */
+    /** The server deletes the session's nodes first: the client may be notified of that before the session's end. */
     private static void assertLostWithItsSession(Lease lease) throws Exception {
         assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).kind())
                 .isIn(LossReason.Kind.SESSION_ENDED, LossReason.Kind.REMOVED);
@@ -307,13 +307,13 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void aHandleThatIsClosedBeforeItConnectedEndsTheConnect() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
-            line.blackHole();
-            ZooKeeper never = open(line.address(), 3_000);
+    void aHandleThatIsClosedBeforeItConnectedFailsTheConnect() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port())) {
+            proxy.blackHole();
+            ZooKeeper never = open(proxy.address(), 3_000);
             CompletableFuture<Throwable> connect = CompletableFuture.supplyAsync(
                     () -> catchThrowable(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> never))));
-            line.cut();
+            proxy.cut();
             never.close();
             assertThat(connect.get(8, TimeUnit.SECONDS))
                     .isInstanceOf(BackendUnavailableException.class)
@@ -322,7 +322,7 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void aDeadHandleIsSaidAtConnect() throws Exception {
+    void aDeadHandleIsReportedAtConnect() throws Exception {
         ZooKeeper dead = open();
         dead.close();
         long start = System.nanoTime();
@@ -333,7 +333,7 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void S15_aSupplierThatKeepsGivingADeadHandleFailsTheWaitInTime() throws Exception {
+    void S15_aSupplierThatKeepsReturningADeadHandleFailsTheWaitInTime() throws Exception {
         ZooKeeper only = open();
         AtomicInteger asked = new AtomicInteger();
         ClientOptions impatient = ClientOptions.defaults().unavailableAfter(Duration.ofSeconds(2));
@@ -364,7 +364,7 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void aSupplierThatGivesNothingOrThrowsIsNamed() {
+    void aSupplierThatReturnsNullOrThrowsIsReported() {
         assertThatThrownBy(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> null)))
                 .isInstanceOf(LockException.class)
                 .hasMessageContaining("supplier");
@@ -375,19 +375,19 @@ class BorrowedHandleTest {
                 .hasMessageContainingAll("supplier", "no luck");
     }
 
-    /** The line is silent past the deadline and back before the session's end: the node must not stay for ever. */
+    /** The connection is silent past the deadline and back before the session's end: the node must not stay for ever. */
     @Test
     void S07_aLeaseLostByDeadlineOnALiveHandleLeavesNoNode() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
-            ZooKeeper handle = open(line.address(), 12_000);
+        try (TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port())) {
+            ZooKeeper handle = open(proxy.address(), 12_000);
             try (LockClient client = client()) {
                 Lease lease = client.named("n").acquire();
                 String node = ZooKeeperTestSupport.guard(lease).node();
-                line.blackHole();
+                proxy.blackHole();
                 LossReason reason = lease.lost().toCompletableFuture().get(12, TimeUnit.SECONDS);
                 assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
                 assertThat(server.liveEphemerals()).contains(node);
-                line.heal();
+                proxy.heal();
                 Await.until(
                         "the node is removed",
                         ZooKeeperTestSupport.SOON,

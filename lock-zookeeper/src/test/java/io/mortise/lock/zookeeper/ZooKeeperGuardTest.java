@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The application's own writes under a lease: all or nothing, at the server. */
+/** The application's own writes under a lease: the server executes all of them or none. */
 @Timeout(60)
 class ZooKeeperGuardTest {
     private static final String DATA = "/data";
@@ -74,7 +74,7 @@ class ZooKeeperGuardTest {
     }
 
     private void assertWritesNothing(ZooKeeperGuard guard) throws Exception {
-        // Through any handle: on that of an ended session it could not arrive in the first place.
+        // Over a live handle: over that of an ended session no request could arrive at all.
         assertThatThrownBy(() -> write(plain, guard, "late")).isInstanceOf(KeeperException.NoNodeException.class);
         assertThat(data()).isEqualTo("before");
         assertThat(plain.exists(guard.node(), false)).isNull();
@@ -102,7 +102,7 @@ class ZooKeeperGuardTest {
     }
 
     @Test
-    void anotherHoldersGrantDoesNotServe() throws Exception {
+    void anotherHoldersGrantDoesNotPassTheCheck() throws Exception {
         Lease lease = client.named("n").acquire();
         ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
         lease.close();
@@ -133,7 +133,7 @@ class ZooKeeperGuardTest {
     }
 
     @Test
-    void oneFailedOperationUndoesTheOthers() throws Exception {
+    void oneFailedOperationCancelsTheOthers() throws Exception {
         Lease lease = client.named("n").acquire();
         ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
         lease.close();
@@ -145,7 +145,7 @@ class ZooKeeperGuardTest {
     }
 
     @Test
-    void otherTypesAreNotThere() throws Exception {
+    void otherTypesAreNotSupported() throws Exception {
         try (Lease lease = client.named("n").acquire()) {
             assertThat(lease.unwrap(String.class)).isEmpty();
         }

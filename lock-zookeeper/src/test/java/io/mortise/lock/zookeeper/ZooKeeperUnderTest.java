@@ -18,9 +18,9 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A base path of its own for one test of the kit; each client reaches the server over a line of its own. */
+/** A base path of its own for one test of the kit; each client reaches the server over a proxy of its own. */
 final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
-    /** Shorter ones do not stand a loaded machine: a sync must be answered within three quarters of it. */
+    /** Shorter sessions end on a loaded machine: a sync must be answered within three quarters of it. */
     private static final Duration SESSION = Duration.ofSeconds(3);
 
     private final ConformanceServer<ZooKeeperTestServer> server;
@@ -42,9 +42,9 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     }
 
     @Override
-    protected LockClient connect(TcpProxy line, ClientOptions options) {
+    protected LockClient connect(TcpProxy proxy, ClientOptions options) {
         // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
-        ZooKeeperOptions zooKeeper = ZooKeeperTestSupport.options(line.address() + "," + line.address(), SESSION);
+        ZooKeeperOptions zooKeeper = ZooKeeperTestSupport.options(proxy.address() + "," + proxy.address(), SESSION);
         return ZooKeeperLocks.connect(zooKeeper.basePath(base), options);
     }
 
@@ -75,7 +75,7 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     public OptionalLong requests() {
         return server.ifOwn()
                 .map(started -> OptionalLong.of(started.packetsReceived()
-                        - started.requests().getOrDefault("sync", 0L) // what renewals are made of
+                        - started.requests().getOrDefault("sync", 0L) // sent by renewals
                         - started.requests().getOrDefault("check", 0L)))
                 .orElse(OptionalLong.empty());
     }

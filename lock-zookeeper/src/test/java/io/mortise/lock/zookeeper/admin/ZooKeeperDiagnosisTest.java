@@ -97,7 +97,7 @@ class ZooKeeperDiagnosisTest {
             plain.close();
             try (LockClient client = ZooKeeperLocks.connect(
                     ZooKeeperTestSupport.options(ensemble.connectString() + "/some/root", Duration.ofSeconds(10)))) {
-                Await.until("all is well", SOON, () -> what(client).isEmpty());
+                Await.until("no findings are left", SOON, () -> what(client).isEmpty());
                 ensemble.kill(ensemble.follower());
                 Await.until("one does not answer", SOON, () -> {
                     List<String> what = what(client);
@@ -107,7 +107,7 @@ class ZooKeeperDiagnosisTest {
         }
     }
 
-    /** While the client looks for another server it has no answer. */
+    /** While the client searches for another server, requests fail. */
     private static List<String> what(LockClient client) {
         try {
             return ZooKeeperTestSupport.diagnosis(client).stream()

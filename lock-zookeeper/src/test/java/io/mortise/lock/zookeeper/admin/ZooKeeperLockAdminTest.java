@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The operator's view, and what others can make it read. */
+/** Administration of locks, also with nodes that other clients created. */
 @Tag("once")
 @Timeout(60)
 class ZooKeeperLockAdminTest {
@@ -86,9 +86,9 @@ class ZooKeeperLockAdminTest {
 
     @Test
     void S18_holderAndWaitersAreShownInTheirOrder() throws Exception {
-        LockOptions told = LockOptions.defaults().metadata(Map.of("job", "nightly run", "ä/%", "=\n"));
+        LockOptions options = LockOptions.defaults().metadata(Map.of("job", "nightly run", "ä/%", "=\n"));
         try (LockClient other = open();
-                Lease lease = client.named("n", told).acquire()) {
+                Lease lease = client.named("n", options).acquire()) {
             List<CompletableFuture<Lease>> waiters = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 LockOptions numbered = LockOptions.defaults().metadata(Map.of("i", Integer.toString(i)));
@@ -146,7 +146,7 @@ class ZooKeeperLockAdminTest {
     }
 
     @Test
-    void pagesAreWholeWhateverTheirSize() throws Exception {
+    void pagesAreCompleteWhateverTheirSize() throws Exception {
         List<Lease> held = new ArrayList<>();
         for (int i = 0; i < 23; i++) {
             held.add(client.named("p/" + i).acquire());
@@ -170,7 +170,7 @@ class ZooKeeperLockAdminTest {
     }
 
     @Test
-    void aBaseThatIsNotThereHasNoLocks() throws Exception {
+    void aMissingBasePathHasNoLocks() throws Exception {
         assertThat(get(admin().list("", 5, Optional.empty())).locks()).isEmpty();
         assertThat(get(admin().forceRelease("n", ghost("x", 1)))).isFalse();
     }
@@ -232,7 +232,7 @@ class ZooKeeperLockAdminTest {
     }
 
     @Test
-    void S18_whatOthersMadeIsShownAsSuch() throws Exception {
+    void S18_foreignNodesAreShownAsSuch() throws Exception {
         ZooKeeperTestSupport.createPath(plain, base + "/f");
         String curator = plain.create(
                 base + "/f/_c_0b0b0b0b-1c1c-2d2d-3e3e-4f4f4f4f4f4f-lock-",
@@ -253,7 +253,7 @@ class ZooKeeperLockAdminTest {
     }
 
     @Test
-    void S19_hostileTextIsShownAsItIsAndBreaksNothing() throws Exception {
+    void S19_hostileTextIsShownUnchangedAndBreaksNothing() throws Exception {
         String id = "0123456789abcdef0123456789abcdef";
         List<String> hostile = List.of(
                 "",
@@ -281,19 +281,19 @@ class ZooKeeperLockAdminTest {
         ZooKeeperTestSupport.createPath(plain, base + "/not a lock");
         ZooKeeperTestSupport.createPath(plain, base + "/%2");
         LockStatus status = ZooKeeperTestSupport.status(client, "n");
-        List<LockHolder> line = new ArrayList<>(status.holders());
-        line.addAll(status.waiters());
-        assertThat(line).hasSize(hostile.size() + 2);
-        assertThat(line.subList(0, hostile.size())).extracting(LockHolder::raw).isEqualTo(hostile);
-        assertThat(line.get(0).foreign()).isTrue();
-        assertThat(line.get(3).pid()).isEmpty();
-        assertThat(line.get(3).since()).isEmpty();
-        assertThat(line.get(3).host()).contains("%zz");
+        List<LockHolder> queue = new ArrayList<>(status.holders());
+        queue.addAll(status.waiters());
+        assertThat(queue).hasSize(hostile.size() + 2);
+        assertThat(queue.subList(0, hostile.size())).extracting(LockHolder::raw).isEqualTo(hostile);
+        assertThat(queue.get(0).foreign()).isTrue();
+        assertThat(queue.get(3).pid()).isEmpty();
+        assertThat(queue.get(3).since()).isEmpty();
+        assertThat(queue.get(3).host()).contains("%zz");
         assertThat(get(admin().list("", 100, Optional.empty())).locks())
                 .extracting(LockStatus::name)
                 .containsExactly("n");
         // A forged holder can be taken away, too, as what it is.
-        assertThat(get(admin().forceRelease("n", line.get(0)))).isTrue();
+        assertThat(get(admin().forceRelease("n", queue.get(0)))).isTrue();
         assertThat(ZooKeeperTestSupport.status(client, "n").holders().get(0).raw())
                 .isEqualTo(hostile.get(1));
     }

@@ -22,7 +22,7 @@ import org.apache.zookeeper.server.Request;
 
 /**
  * Breaks a client's connection at an exact step: reads ZooKeeper's frames, counts the requests, and resets the connection
- * before the request reaches the server, or after the server has answered it and before the client hears of that.
+ * before the request reaches the server, or before the reply reaches the client.
  */
 final class RequestFaultProxy implements AutoCloseable {
     enum Fault {
@@ -38,7 +38,7 @@ final class RequestFaultProxy implements AutoCloseable {
     private static final Set<Integer> NOT_COUNTED =
             Set.of(OpCode.ping, OpCode.auth, OpCode.setWatches, OpCode.setWatches2, OpCode.closeSession);
 
-    private static final int MOST_BYTES = 1 << 20;
+    private static final int MAX_BYTES = 1 << 20;
 
     private final int target;
     private final ServerSocket listener;
@@ -62,7 +62,7 @@ final class RequestFaultProxy implements AutoCloseable {
         return "127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** From now on counts anew, and breaks at this step, the first being 1. */
+    /** Restarts the count, and breaks the connection at this step; the first one is 1. */
     synchronized void failAt(int step, Fault fault) {
         plan.clear();
         steps.clear();
@@ -70,18 +70,18 @@ final class RequestFaultProxy implements AutoCloseable {
         plan.add(new Planned(step, fault));
     }
 
-    /** After the fault before, counts anew and breaks once more. */
+    /** Restarts the count after the previous fault, and breaks the connection once more. */
     synchronized void thenAt(int step, Fault fault) {
         plan.add(new Planned(step, fault));
     }
 
-    /** At which kinds of request it has broken the connection. */
+    /** Returns the kinds of request at which it has broken the connection. */
     synchronized Set<String> broken() {
         return Set.copyOf(broken);
     }
 
-    /** Plans nothing any more. */
-    synchronized void spare() {
+    /** Cancels the planned faults. */
+    synchronized void cancelFaults() {
         plan.clear();
     }
 
@@ -134,7 +134,7 @@ final class RequestFaultProxy implements AutoCloseable {
         try {
             listener.close();
         } catch (IOException e) {
-            // It is closed as far as it matters.
+            // closed as far as it matters
         }
         sockets.forEach(RequestFaultProxy::reset);
     }
@@ -166,7 +166,7 @@ final class RequestFaultProxy implements AutoCloseable {
                 DataOutputStream out = new DataOutputStream(server.getOutputStream());
                 while (true) {
                     byte[] frame = read(in);
-                    if (!first && fatalReply == Long.MIN_VALUE) { // what is sent behind that is for nothing
+                    if (!first && fatalReply == Long.MIN_VALUE) { // later requests do not count
                         ByteBuffer header = ByteBuffer.wrap(frame);
                         int xid = header.getInt();
                         Optional<Fault> fault = next(header.getInt());
@@ -214,10 +214,10 @@ final class RequestFaultProxy implements AutoCloseable {
             sockets.remove(server);
         }
 
-        /** A client that waits for its session asks the server by a bare word too, whose letters would be a length of 1.9 GB. */
+        /** A connecting client also sends a four letter word, which would be read as a length of 1.9 GB. */
         private static byte[] read(DataInputStream in) throws IOException {
             int length = in.readInt();
-            if (length > MOST_BYTES) {
+            if (length > MAX_BYTES) {
                 throw new IOException("no frame: " + length + " bytes");
             }
             byte[] frame = new byte[length];

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The connection breaks at each request that an operation sends, one after the other: the request lost, or executed and its
- * reply lost; and once more while the client finds out. Afterwards there is one grant at most, its token is its node's
- * czxid, nothing is left, and the next client gets the lock at once.
+ * reply lost; and once more while the client recovers. Afterwards there is one grant at most, its token is its node's
+ * czxid, no orphan is left, and the next client gets the lock at once.
  */
 @Tag("once")
 class ZooKeeperAmbiguityTest {
@@ -49,7 +49,7 @@ class ZooKeeperAmbiguityTest {
 
     private static final int ROUNDS_AT_ONCE = 26;
     /** More requests than any of the operations sends. */
-    private static final int MOST_STEPS = 9;
+    private static final int MAX_STEPS = 9;
 
     private final AtomicInteger count = new AtomicInteger();
     private final Set<String> broken = ConcurrentHashMap.newKeySet();
@@ -67,7 +67,7 @@ class ZooKeeperAmbiguityTest {
         server = ZooKeeperTestServer.start();
         operator = ZooKeeperTestSupport.openHandle(server.connectString());
         ZooKeeperTestSupport.createPath(
-                operator, "/locks"); // by whom it is made is a race, and each request of that is a step
+                operator, "/locks"); // otherwise it would be a race who creates it, and each request for that is a step
         other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
     }
 
@@ -88,7 +88,7 @@ class ZooKeeperAmbiguityTest {
         everyStep(Set.of("multi", "create2", "getChildren", "delete", "sync"), (client, proxy, lock, plan) -> {
             plan.run();
             Lease lease = client.named(lock).acquire();
-            // at once: the watch of a longer hold would be a step before the release
+            // at once: the watch of a longer lease would be a step before the release
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         });
     }
@@ -152,7 +152,7 @@ class ZooKeeperAmbiguityTest {
             try {
                 assertThat(client.named(lock).tryAcquire()).isEmpty();
             } catch (BackendUnavailableException e) {
-                assertThat(e).hasMessageContaining(proxy.connectString()); // told, not taken for busy
+                assertThat(e).hasMessageContaining(proxy.connectString()); // reported as such, not as busy
             }
             assertAlone(holder);
         });
@@ -169,7 +169,7 @@ class ZooKeeperAmbiguityTest {
         });
     }
 
-    /** How far it comes before that is a race. */
+    /** Which step it has reached by then is a race. */
     @Test
     void S08_S10_waiterCancelledAtOnce() throws Exception {
         everyStep(Set.of(), (client, proxy, lock, plan) -> {
@@ -204,22 +204,22 @@ class ZooKeeperAmbiguityTest {
         });
     }
 
-    /** Nobody else is left in its line, soon, and it holds as before. Ends it. */
+    /** Checks that soon nobody else is queued and the lease is held as before, and releases it. */
     private void assertAlone(Lease holder) throws Exception {
         ZooKeeperTestSupport.awaitNodes(operator, holder.lockName(), 1);
         checkGrant(holder);
         holder.close();
     }
 
-    /** The request that watches who is ahead has been sent, and broken where that is the step. */
+    /** Waits until the request that watches the predecessor has been sent, and broken if that is the step. */
     private static void awaitWatch(RequestFaultProxy proxy) {
         Await.until(
-                "it watches who is ahead",
+                "it watches its predecessor",
                 ZooKeeperTestSupport.SOON,
                 () -> proxy.toString().contains("getData"));
     }
 
-    /** A thread in a call for a lock, until it is interrupted. */
+    /** A thread that blocks in an acquire until it is interrupted. */
     private static final class Blocked {
         private final CompletableFuture<Object> outcome = new CompletableFuture<>();
         private final Thread thread;
@@ -254,7 +254,7 @@ class ZooKeeperAmbiguityTest {
     }
 
     @Test
-    void S14_refusalIsNotTakenForUnknown() throws Exception {
+    void S14_aRefusalIsNotAnUnknownOutcome() throws Exception {
         operator.create("/closed", new byte[0], ZooKeeperTestSupport.READ_ONLY, CreateMode.PERSISTENT);
         try (LockClient refused = ZooKeeperLocks.connect(
                 ZooKeeperTestSupport.options(server.connectString(), SESSION).basePath("/closed"))) {
@@ -267,11 +267,11 @@ class ZooKeeperAmbiguityTest {
         try {
             List<Future<?>> rounds = new ArrayList<>();
             for (Fault fault : Fault.values()) {
-                for (int step = 1; step <= MOST_STEPS; step++) {
+                for (int step = 1; step <= MAX_STEPS; step++) {
                     int at = step;
                     rounds.add(pool.submit(() -> round(operation, at, fault, 0)));
                 }
-                // Once more while it recovers: the lost create, then each step of finding out.
+                // Once more during the recovery: the lost create, then each step of the search.
                 for (int again = 1; again <= 4; again++) {
                     int second = again;
                     rounds.add(pool.submit(() -> round(operation, 1, Fault.REPLY_LOST, second)));
@@ -299,7 +299,7 @@ class ZooKeeperAmbiguityTest {
                     }
                 });
                 ZooKeeperTestSupport.awaitNodes(operator, lock, 0);
-                proxy.spare();
+                proxy.cancelFaults();
                 broken.addAll(proxy.broken());
                 long start = System.nanoTime();
                 Lease next = other.named(lock).acquire();
@@ -317,10 +317,10 @@ class ZooKeeperAmbiguityTest {
         return null;
     }
 
-    /** It is granted to the first in line, with the token of its node. */
+    /** Checks that the lease belongs to the head of the queue, with the token of its node. */
     private void checkGrant(Lease lease) throws Exception {
         assertThat(lease.isHeld()).isTrue();
-        List<String> line = ZooKeeperTestSupport.queue(operator, lease.lockName());
-        assertThat(operator.exists(line.get(0), false).getCzxid()).isEqualTo(lease.fencingToken());
+        List<String> queue = ZooKeeperTestSupport.queue(operator, lease.lockName());
+        assertThat(operator.exists(queue.get(0), false).getCzxid()).isEqualTo(lease.fencingToken());
     }
 }

@@ -46,8 +46,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Contention while faults come at random moments. Each holder writes its token to a node of the lock's, in one transaction
- * with the check that its own node is there: in the store's order of writes, tokens never fall. A grant to one who is not the
- * lowest in line would write an older token after a newer one, or a newer before an older.
+ * with the check that its own node is there: in the store's order of writes, tokens never fall. A grant to a contender that is not the
+ * head of the queue would write an older token after a newer one, or a newer before an older.
  */
 @Tag("once")
 class ZooKeeperChaosTest {
@@ -57,7 +57,7 @@ class ZooKeeperChaosTest {
     private static final int CLIENTS = 3;
     private static final int LOCKS = 5;
     private static final int THREADS = 2;
-    /** How many of each client stand in line where the queue is deep. */
+    /** How many waiters each client has where the queue is deep. */
     private static final int CROWD = 12;
 
     private record Write(long zxid, long token) {}
@@ -160,17 +160,17 @@ class ZooKeeperChaosTest {
                 .isLessThan(Duration.ofSeconds(4));
     }
 
-    /** Only one that is certainly not the holder: the first in line is still there in the same transaction. */
+    /** Only one that is certainly not the holder: the head of the queue still exists in the same transaction. */
     private void deleteAWaiter(String lock, Random random) {
-        List<String> line = ZooKeeperTestSupport.queue(operator, lock);
-        if (line.size() < 2) {
+        List<String> queue = ZooKeeperTestSupport.queue(operator, lock);
+        if (queue.size() < 2) {
             return;
         }
         try {
             operator.multi(List.of(
-                    Op.check(line.get(0), -1), Op.delete(line.get(1 + random.nextInt(line.size() - 1)), -1)));
+                    Op.check(queue.get(0), -1), Op.delete(queue.get(1 + random.nextInt(queue.size() - 1)), -1)));
         } catch (KeeperException e) {
-            log.debug("event=line-moved cause=\"{}\"", e.getMessage());
+            log.debug("event=queue-moved cause=\"{}\"", e.getMessage());
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -265,12 +265,12 @@ class ZooKeeperChaosTest {
         }
     }
 
-    /** A synced read: the holder's node is the first in line. An expired session's is gone, though its client knows later. */
+    /** A synced read: the holder's node is the head of the queue. That of an expired session is deleted before its client knows. */
     private void check(Lease lease, boolean sessionsLast) {
         String node = lease.unwrap(ZooKeeperGuard.class).orElseThrow().node();
-        List<String> line = ZooKeeperTestSupport.queue(operator, lease.lockName());
-        if ((sessionsLast || line.contains(node)) && line.indexOf(node) != 0) {
-            violations.add(lease.lockName() + ": granted to " + node + ", but in line are " + line);
+        List<String> queue = ZooKeeperTestSupport.queue(operator, lease.lockName());
+        if ((sessionsLast || queue.contains(node)) && queue.indexOf(node) != 0) {
+            violations.add(lease.lockName() + ": granted to " + node + ", but the queue is " + queue);
         }
     }
 

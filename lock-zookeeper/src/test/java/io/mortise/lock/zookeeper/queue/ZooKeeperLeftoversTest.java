@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Nothing grows with use (S17): the server removes the nodes of locks that nobody uses any more. */
+/** Nothing grows with use (S17): the nodes of unused locks are deleted. */
 @Tag("once")
 @Timeout(90)
 class ZooKeeperLeftoversTest {
@@ -106,7 +106,7 @@ class ZooKeeperLeftoversTest {
 
     @Test
     void S17_anAcquireThatMeetsTheRemovalWorks() throws Exception {
-        int made = 0;
+        int acquired = 0;
         long start = System.nanoTime();
         // An operator who removes as fast as the server at its worst: between our making of the node and our child in
         // it.
@@ -126,7 +126,7 @@ class ZooKeeperLeftoversTest {
         try (LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             while (System.nanoTime() - start < 2_000_000_000L) {
                 try (Lease lease =
-                        (made++ % 2 == 0 ? client : other).named("raced").acquire()) {
+                        (acquired++ % 2 == 0 ? client : other).named("raced").acquire()) {
                     assertThat(lease.isHeld()).isTrue();
                 }
             }
@@ -134,6 +134,6 @@ class ZooKeeperLeftoversTest {
             remover.interrupt();
             remover.join();
         }
-        assertThat(made).isGreaterThan(4);
+        assertThat(acquired).isGreaterThan(4);
     }
 }

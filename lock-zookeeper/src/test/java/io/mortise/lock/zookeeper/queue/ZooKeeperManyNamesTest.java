@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many names, on a server that removes no empty lock node by itself. */
+/** Many names, on a server that does not remove empty lock nodes by itself. */
 @Tag("once")
 @Timeout(120)
 class ZooKeeperManyNamesTest {
@@ -83,7 +83,7 @@ class ZooKeeperManyNamesTest {
     }
 
     @Test
-    void S17_aLockNodeIsNeverMadeWithoutItsFirstChild() throws Exception {
+    void S17_aLockNodeIsNeverCreatedWithoutItsFirstChild() throws Exception {
         client.named("before").acquire().close(); // makes the base path
         Map<String, Long> before = server.requests();
         Lease lease = client.named("new").acquire();
@@ -103,7 +103,7 @@ class ZooKeeperManyNamesTest {
     }
 
     @Test
-    void S17_whoeverMayNotDeleteBelowTheBasePathStillLocks() throws Exception {
+    void S17_aClientThatMayNotDeleteLockNodesStillLocks() throws Exception {
         ZooKeeperTestSupport.createPath(operator, "/locks");
         int noDelete = ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE;
         operator.setACL("/locks", Collections.singletonList(new ACL(noDelete, ZooDefs.Ids.ANYONE_ID_UNSAFE)), -1);
@@ -125,7 +125,7 @@ class ZooKeeperManyNamesTest {
     }
 
     @Test
-    void S18_aHundredThousandNamesAreListedAndTold() throws Exception {
+    void S18_aHundredThousandNamesAreListedAndReported() throws Exception {
         ZooKeeperTestSupport.createPath(operator, "/locks");
         for (int i = 0; i < MANY; i += 1_000) {
             List<Op> thousand = new ArrayList<>();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What goes over the wire, counted by the server. */
+/** The requests that each operation sends, as counted by the server. */
 @Tag("once")
 class ZooKeeperWireTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
@@ -56,9 +56,9 @@ class ZooKeeperWireTest {
     }
 
     @Test
-    void uncontendedCycleIsCreateAndListPipelinedThenOneDelete() throws Exception {
+    void anUncontendedCycleIsCreateAndListPipelinedThenOneDelete() throws Exception {
         DistributedLock lock = client.named("wire");
-        lock.acquire().close(); // the lock's own node is made once
+        lock.acquire().close(); // the lock node is created once
         Map<String, Long> before;
         long start;
         long held;
@@ -67,17 +67,18 @@ class ZooKeeperWireTest {
             start = System.nanoTime();
             lock.acquire().close();
             held = System.nanoTime() - start;
-        } while (held >= ZooKeeperContender.WATCH_OWN_NODE_AFTER.toNanos());
+        } while (held >= ZooKeeperTicket.WATCH_OWN_NODE_AFTER.toNanos());
         long ticks = start
                 + held
-                + ZooKeeperContender.WATCH_OWN_NODE_AFTER.multipliedBy(3).toNanos();
-        Await.until("a late watch would stand", ZooKeeperTestSupport.SOON, () -> System.nanoTime() - ticks > 0);
+                + ZooKeeperTicket.WATCH_OWN_NODE_AFTER.multipliedBy(3).toNanos();
+        Await.until(
+                "a deferred watch would be registered", ZooKeeperTestSupport.SOON, () -> System.nanoTime() - ticks > 0);
         assertThat(ZooKeeperTestSupport.sent(server, before))
                 .isEqualTo(Map.of("create2", 1L, "getChildren", 1L, "delete", 1L));
     }
 
     @Test
-    void S07_aLeaseThatIsHeldForAWhileHasItsNodeWatchedByOneRequest() throws Exception {
+    void S07_aLongerLeaseHasItsNodeWatchedByOneRequest() throws Exception {
         DistributedLock lock = client.named("while");
         lock.acquire().close();
         Map<String, Long> before = server.requests();
@@ -89,7 +90,7 @@ class ZooKeeperWireTest {
     }
 
     @Test
-    void S07_aLeaseWhoseNodeIsDeletedAtOnceIsToldWithinASecond() throws Exception {
+    void S07_aLeaseWhoseNodeIsDeletedAtOnceIsNotifiedWithinASecond() throws Exception {
         ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString());
         try {
             Lease lease = client.named("at-once").acquire();
@@ -107,10 +108,10 @@ class ZooKeeperWireTest {
     }
 
     @Test
-    void S09_failedTryIsOneRoundTripAndLeavesNoNode() throws Exception {
+    void S09_aFailedTryIsOneRoundTripAndLeavesNoNode() throws Exception {
         DistributedLock lock = client.named("busy");
         try (Lease lease = lock.acquire()) {
-            Await.until("the holder's watch stands", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
+            Await.until("the holder's watch is registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
             Map<String, Long> before = server.requests();
             assertThat(lock.tryAcquire()).isEmpty();
             Await.until(
@@ -124,13 +125,14 @@ class ZooKeeperWireTest {
     }
 
     @Test
-    void S11_wakeUpWithOneNodeAheadNeedsNoRequest() throws Exception {
+    void S11_aHandOffWithOnePredecessorNeedsNoRequest() throws Exception {
         DistributedLock lock = client.named("handed");
         Lease first = lock.acquire();
-        Await.until("the holder's watch stands", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
+        Await.until("the holder's watch is registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
         CompletableFuture<Lease> second = lock.acquireAsync();
         ZooKeeperTestSupport.awaitWaiters(client, "handed", 1);
-        Await.until("both watches of the waiter stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 2);
+        Await.until(
+                "both watches of the waiter are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 2);
         Map<String, Long> before = server.requests();
         first.close();
         Lease got = second.get(10, TimeUnit.SECONDS);
@@ -149,7 +151,7 @@ class ZooKeeperWireTest {
         }
         try {
             Lease holder = client.named("crowd").acquire();
-            Await.until("the holder's watch stands", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
+            Await.until("the holder's watch is registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
             Map<String, Long> empty = server.requests();
             AtomicInteger inside = new AtomicInteger();
             long asked = System.nanoTime();
@@ -163,7 +165,7 @@ class ZooKeeperWireTest {
             }
             // Three watches each, two for the first, though the server counts those of one session on one node once.
             Await.until(
-                    "all watches stand",
+                    "all watches are registered",
                     ZooKeeperTestSupport.SOON,
                     () -> ZooKeeperTestSupport.sent(server, empty).getOrDefault("getData", 0L)
                             >= 3L * clients * threads - 1);
@@ -173,24 +175,24 @@ class ZooKeeperWireTest {
             long requests = ZooKeeperTestSupport.sent(server, before).values().stream()
                     .mapToLong(Long::longValue)
                     .sum();
-            // On a machine that takes longer, each may have looked for itself, every 5 s.
-            long looks = (long) clients * threads * ((System.nanoTime() - asked) / 5_000_000_000L);
+            // On a slow machine each waiter may have listed by the fallback timer, every 5 s.
+            long lists = (long) clients * threads * ((System.nanoTime() - asked) / 5_000_000_000L);
             // Its release and one list. A list that an event overtakes is repeated, now and then.
-            assertThat((requests - looks) / (double) (clients * threads)).isLessThanOrEqualTo(2.1);
+            assertThat((requests - lists) / (double) (clients * threads)).isLessThanOrEqualTo(2.1);
         } finally {
             all.forEach(LockClient::close);
         }
     }
 
     @Test
-    void S07_thousandLocksHeldNeedOneWritePerRenewalAndNoThreadEach() throws Exception {
+    void S07_aThousandHeldLocksNeedOneWritePerRenewalAndNoThreadEach() throws Exception {
         List<Lease> held = new ArrayList<>();
         try (LockClient short_ = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(5))) {
             for (int i = 0; i < 1000; i++) {
                 held.add(short_.named("held/" + i).acquireAsync().get(10, TimeUnit.SECONDS));
             }
             int threads = Thread.activeCount();
-            Await.until("all watches stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1000);
+            Await.until("all watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1000);
             Map<String, Long> before = server.requests();
             long start = System.nanoTime();
             Await.until(
@@ -204,7 +206,7 @@ class ZooKeeperWireTest {
     }
 
     @Test
-    void S07_hundredLocksWaitedForNeedOneWritePerRenewal() throws Exception {
+    void S07_aHundredQueuedLocksNeedOneWritePerRenewal() throws Exception {
         List<CompletableFuture<Lease>> waiters = new ArrayList<>();
         try (LockClient waiting = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(5))) {
             for (int i = 0; i < 100; i++) {
@@ -212,7 +214,7 @@ class ZooKeeperWireTest {
                 waiters.add(waiting.named("waited/" + i).acquireAsync());
             }
             Await.until(
-                    "all stand in line",
+                    "all are queued",
                     ZooKeeperTestSupport.SOON,
                     () -> server.liveEphemerals().size() == 200);
             Map<String, Long> before = server.requests();
@@ -227,10 +229,10 @@ class ZooKeeperWireTest {
     }
 
     @Test
-    void S10_withdrawnWaiterLeavesNoNodeAndNoWatch() throws Exception {
+    void S10_aWithdrawnWaiterLeavesNoNodeAndNoWatch() throws Exception {
         DistributedLock lock = client.named("left");
         try (Lease lease = lock.acquire()) {
-            Await.until("the holder's watch stands", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
+            Await.until("the holder's watch is registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
             try (LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
                 for (int i = 0; i < 20; i++) {
                     CompletableFuture<Lease> waiter = other.named("left").acquireAsync();
@@ -247,16 +249,16 @@ class ZooKeeperWireTest {
         }
     }
 
-    /** While nobody holds or waits, the session is kept by what costs the servers no disk. */
+    /** While nobody holds or waits, renewals cost the servers no disk. */
     @Test
-    void S17_aSessionAtRestWritesNothing() throws Exception {
-        try (LockClient atRest = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(2))) {
-            DistributedLock lock = atRest.named("before-the-rest");
+    void S17_anIdleSessionWritesNothing() throws Exception {
+        try (LockClient idle = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(2))) {
+            DistributedLock lock = idle.named("before-idle");
             lock.acquire().close();
-            String node = ZooKeeperTestSupport.lockNode("before-the-rest");
+            String node = ZooKeeperTestSupport.lockNode("before-idle");
             ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString());
             try {
-                Await.until("its node is gone", ZooKeeperTestSupport.SOON, () -> {
+                Await.until("its node is deleted", ZooKeeperTestSupport.SOON, () -> {
                     try {
                         return operator.exists(node, false) == null;
                     } catch (Exception e) {

@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Restarted followers are ahead of the leader by seconds. Others only now and then. Let p be the last ping of the leader
  * that reached them. They elect a sync limit later, which takes e, some 0.3 s, and end the sessions of the holders, of timeout
- * T, after T more, rounded up by some u to a whole tick. The leader looks once a tick, so it steps down a sync limit and a tick
- * after p if p was sent as a tick began, and half a tick earlier else. Who took its word as late as that for a proof of ¾ T would
- * hold beside the next one for a tick - T/4 - e - u. That needs a cut in the first half of a tick, ticks that are long against e, sessions
+ * T, after T more, rounded up by some u to a whole tick. The leader checks once a tick, so it steps down a sync limit and a tick
+ * after p if p was sent as a tick began, and half a tick earlier otherwise. A holder that took its last answer for a proof of
+ * ¾ T would hold the lock together with the next one for a tick - T/4 - e - u. That needs a cut in the first half of a tick, ticks that are long against e, sessions
  * of little more than the two ticks that servers allow, some of which have a small u, and a renewal that comes late.
  */
 @Tag("once")
@@ -48,12 +48,12 @@ class ZooKeeperCutOffLeaderTest {
     private static final Duration LONG_TICK = Duration.ofSeconds(3);
 
     /** What became of one lock: its holder beside the cut-off leader, and the next one. */
-    private record Handover(Lease holder, CompletableFuture<Lease> next, CompletableFuture<Boolean> believedOn) {
+    private record Handover(Lease holder, CompletableFuture<Lease> next, CompletableFuture<Boolean> stillHeld) {
         CompletableFuture<?> lost() {
             return holder.lost().toCompletableFuture();
         }
 
-        /** Asked in this order: who answers true second has held since before the first one was asked. */
+        /** Asks in this order: a second answer that is true has been true since before the first question. */
         boolean overlaps() {
             return next.isDone() && holder.isHeld() && next.join().isHeld();
         }
@@ -131,7 +131,7 @@ class ZooKeeperCutOffLeaderTest {
 
         private final List<Long> overlaps = new ArrayList<>();
         private int believers;
-        private int believedOn;
+        private int stillHeld;
 
         Partitions(String kind, ZooKeeperTestEnsemble ensemble, Duration tick, int holders) {
             this.kind = kind;
@@ -160,9 +160,7 @@ class ZooKeeperCutOffLeaderTest {
                 ensemble.awaitServing(LIMIT);
             }
             assertThat(believers).as("holders at the cuts").isGreaterThan(PARTITIONS * holders / 2);
-            assertThat(believedOn)
-                    .as("grants while the one before was believed")
-                    .isZero();
+            assertThat(stillHeld).as("grants while the one before was believed").isZero();
             assertThat(overlaps).as("time with two holders").containsOnly(0L);
         }
 
@@ -184,17 +182,17 @@ class ZooKeeperCutOffLeaderTest {
             afterCut();
             overlaps.add(watch(locks));
             int believed =
-                    (int) locks.stream().filter(lock -> lock.believedOn.join()).count();
-            believedOn += believed;
+                    (int) locks.stream().filter(lock -> lock.stillHeld.join()).count();
+            stillHeld += believed;
             log.info(
-                    "event=figures kind=\"{}\" round={} overlap_ms={} believed_on={} over_ms={}",
+                    "event=figures kind=\"{}\" round={} overlap_ms={} still_held={} over_ms={}",
                     kind,
                     round,
                     overlaps.get(round) / 1_000_000,
                     believed,
                     (System.nanoTime() - start) / 1_000_000);
             Await.until(
-                    "all holders are told",
+                    "all holders are notified",
                     LIMIT,
                     () -> locks.stream().allMatch(lock -> lock.lost().isDone()));
         }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The server or the holder is stopped in its tracks, or killed: every call ends within its bound. */
+/** The server or the holder is frozen or killed: every call ends within its bound. */
 @Tag("once")
 class ZooKeeperFrozenTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperFrozenTest.class);
@@ -39,7 +39,7 @@ class ZooKeeperFrozenTest {
 
     private static ZooKeeperTestProcess server;
 
-    /** Holds a lock, and says whether it does when it is asked. */
+    /** A process that holds a lock, and answers whether it does when asked. */
     static final class Holder {
         public static void main(String[] args) throws Exception {
             LockClient client = ZooKeeperTestSupport.connectClient(args[0], Duration.ofMillis(Long.parseLong(args[1])));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The holder is cut off and nobody tells it: it knows before the store grants the lock to the next one. */
+/** A holder that is cut off ends its lease before the store grants the lock to the next contender. */
 @Tag("once")
 class ZooKeeperPartitionTest {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperPartitionTest.class);
@@ -28,7 +28,7 @@ class ZooKeeperPartitionTest {
     private static final Duration TICK = Duration.ofMillis(500);
 
     @Test
-    void S01_S07_S11_blackHoledHolderKnowsBeforeTheNextOneIsGranted() throws Exception {
+    void S01_S07_S11_blackHoledHolderGivesUpBeforeTheNextOneIsGranted() throws Exception {
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start();
                 TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port());
                 LockClient cutOff = ZooKeeperTestSupport.connectClient(proxy.address(), SESSION);
@@ -39,7 +39,7 @@ class ZooKeeperPartitionTest {
     }
 
     @Test
-    void S01_S07_S11_holderOnAnIsolatedFollowerKnowsBeforeTheMajorityGrants() throws Exception {
+    void S01_S07_S11_holderOnAnIsolatedFollowerGivesUpBeforeTheMajorityGrants() throws Exception {
         // The follower serves on, pings included, for longer than the session lasts.
         try (ZooKeeperTestEnsemble ensemble = ZooKeeperTestEnsemble.start(Duration.ofSeconds(12))) {
             int leader = ensemble.leader();
@@ -58,10 +58,10 @@ class ZooKeeperPartitionTest {
             LockClient cutOff, LockClient other, ZooKeeper operator, String fault, Runnable cut, Duration tick)
             throws Exception {
         Lease lease = cutOff.named("cut").acquire();
-        CompletableFuture<Long> told = new CompletableFuture<>();
+        CompletableFuture<Long> notified = new CompletableFuture<>();
         CompletableFuture<LossReason> reason = new CompletableFuture<>();
         lease.lost().thenAccept(why -> {
-            told.complete(System.nanoTime());
+            notified.complete(System.nanoTime());
             reason.complete(why);
         });
         CompletableFuture<Lease> waiter = other.named("cut").acquireAsync();
@@ -79,15 +79,15 @@ class ZooKeeperPartitionTest {
         Lease next = waiter.get(20, TimeUnit.SECONDS);
         long grantedAt = granted.get(1, TimeUnit.SECONDS);
         log.info(
-                "event=figures fault=\"{}\" session_ms={} not_held_ms={} told_ms={} granted_ms={} ahead_ms={}",
+                "event=figures fault=\"{}\" session_ms={} not_held_ms={} notified_ms={} granted_ms={} ahead_ms={}",
                 fault,
                 SESSION.toMillis(),
                 (notHeld - start) / 1_000_000,
-                (told.get(1, TimeUnit.SECONDS) - start) / 1_000_000,
+                (notified.get(1, TimeUnit.SECONDS) - start) / 1_000_000,
                 (grantedAt - start) / 1_000_000,
                 (grantedAt - notHeld) / 1_000_000);
         assertThat(both.get(10, TimeUnit.SECONDS)).as("two holders at once").isFalse();
-        assertThat(told.get(1, TimeUnit.SECONDS)).isLessThan(grantedAt);
+        assertThat(notified.get(1, TimeUnit.SECONDS)).isLessThan(grantedAt);
         assertThat(reason.get(1, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.EXPIRED);
         assertThat(Duration.ofNanos(grantedAt - start))
                 .isLessThan(SESSION.plus(tick).plusSeconds(5));

@@ -31,7 +31,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     }
 
     @Test
-    void S07_leaseOutlivesReconnectsAndItsWatchIsArmedAgain() throws Exception {
+    void S07_aLeaseOutlivesReconnectsAndItsWatchIsRegisteredAgain() throws Exception {
         Lease lease = client.named("kept").acquire();
         CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
         for (int i = 0; i < 3; i++) {
@@ -49,7 +49,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     void S11_waiterIsWokenAfterReconnects() throws Exception {
         Lease holder = other.named("woken").acquire();
         CompletableFuture<Lease> waiter = client.named("woken").acquireAsync();
-        Await.until("three watches stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 3);
+        Await.until("three watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 3);
         reconnect(3);
         holder.close();
         ZooKeeperTestSupport.woken(waiter).close();
@@ -59,7 +59,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     void S11_waiterIsGrantedWhatWasReleasedWhileItWasCutOff() throws Exception {
         Lease holder = other.named("missed").acquire();
         CompletableFuture<Lease> waiter = client.named("missed").acquireAsync();
-        Await.until("three watches stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 3);
+        Await.until("three watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 3);
         proxy.cut();
         holder.close();
         proxy.heal();
@@ -69,9 +69,9 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     }
 
     @Test
-    void S05_S08_releaseWhileCutOffIsSettledAfterwards() throws Exception {
+    void S05_S08_aReleaseWhileCutOffIsCleanedUpAfterwards() throws Exception {
         Lease lease = client.named("cut").acquire();
-        Await.until("the holder's watch stands", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
+        Await.until("the holder's watch is registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 1);
         proxy.cut();
         long start = System.nanoTime();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.UNKNOWN);
@@ -94,8 +94,8 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     @Test
     void S05_S07_nodeDeletedByAnOperator() throws Exception {
         Lease lease = client.named("deleted").acquire();
-        List<LossReason> told = new CopyOnWriteArrayList<>();
-        lease.lost().thenAccept(told::add);
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        lease.lost().thenAccept(losses::add);
         CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
         CompletableFuture<Lease> waiter = other.named("deleted").acquireAsync();
         ZooKeeperTestSupport.awaitNodes(operator, "deleted", 2);
@@ -112,15 +112,15 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
                 .isEqualTo(next.fencingToken())
                 .isGreaterThan(lease.fencingToken());
         assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(told).hasSize(1);
+        assertThat(losses).hasSize(1);
     }
 
     /**
      * The watches replay in any order after a reconnect: our own node was deleted first, then the one ahead, and another
-     * client has the lock. Whichever is told first, it is no grant.
+     * client has the lock. Neither of the notifications is a grant, whichever comes first.
      */
     @Test
-    void S01_waitersNodeDeletedBeforeTheOneAheadWhileCutOff() throws Exception {
+    void S01_aWaitersNodeDeletedBeforeItsPredecessorWhileCutOff() throws Exception {
         List<Lease> holders = new ArrayList<>();
         List<CompletableFuture<Lease>> cutOff = new ArrayList<>();
         List<CompletableFuture<Lease>> behind = new ArrayList<>();
@@ -133,7 +133,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
             ZooKeeperTestSupport.awaitNodes(operator, lock, 3);
         }
         // Holder's own, holder's from the other session, the waiter's own and from the one behind, that one's own.
-        Await.until("all watches stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 5 * ROUNDS);
+        Await.until("all watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 5 * ROUNDS);
         proxy.cut();
         for (int i = 0; i < ROUNDS; i++) {
             operator.delete(ZooKeeperTestSupport.queue(operator, "replay" + i).get(1), -1);
@@ -145,7 +145,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
         }
         proxy.heal();
         for (int i = 0; i < ROUNDS; i++) {
-            ZooKeeperTestSupport.awaitNodes(operator, "replay" + i, 2); // it has a new place
+            ZooKeeperTestSupport.awaitNodes(operator, "replay" + i, 2); // it has a new queue entry
             assertThat(cutOff.get(i)).isNotDone();
             assertThat(now.get(i).isHeld()).isTrue();
             now.get(i).close();
@@ -156,6 +156,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     private void reconnect(int watches) {
         proxy.resetConnections();
         Await.until("it is connected again", ZooKeeperTestSupport.SOON, () -> proxy.connections() == 1);
-        Await.until("the watches stand again", ZooKeeperTestSupport.SOON, () -> server.watchCount() == watches);
+        Await.until(
+                "the watches are registered again", ZooKeeperTestSupport.SOON, () -> server.watchCount() == watches);
     }
 }

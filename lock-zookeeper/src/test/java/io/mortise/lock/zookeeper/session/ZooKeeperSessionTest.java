@@ -23,20 +23,20 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Sessions that end: all on them is lost, once and for ever, and a new session takes over. */
+/** Sessions that end: all their leases are lost, once and for ever, and a new session takes over. */
 @Tag("once")
 class ZooKeeperSessionTest extends TwoClientsTest {
     private static final int LOCKS = 20;
 
     @Test
-    void S06_S07_expiredSessionIsToldOnceAndItsLeasesNeverRevive() throws Exception {
+    void S06_S07_anExpiredSessionIsReportedOnceAndItsLeasesNeverRevive() throws Exception {
         List<Lease> held = new ArrayList<>();
-        List<LossReason> told = new CopyOnWriteArrayList<>();
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
         List<Lease> holders = new ArrayList<>();
         List<CompletableFuture<Lease>> waiters = new ArrayList<>();
         for (int i = 0; i < LOCKS; i++) {
             Lease lease = client.named("held" + i).acquire();
-            lease.lost().thenAccept(told::add);
+            lease.lost().thenAccept(losses::add);
             held.add(lease);
             holders.add(other.named("waited" + i).acquire());
             waiters.add(client.named("waited" + i).acquireAsync());
@@ -47,11 +47,11 @@ class ZooKeeperSessionTest extends TwoClientsTest {
         proxy.cut();
         server.expireSession(expired);
         proxy.heal();
-        Await.until("all are told", ZooKeeperTestSupport.SOON, () -> told.size() == LOCKS);
-        assertThat(told).extracting(LossReason::kind).containsOnly(LossReason.Kind.SESSION_ENDED);
+        Await.until("all are notified", ZooKeeperTestSupport.SOON, () -> losses.size() == LOCKS);
+        assertThat(losses).extracting(LossReason::kind).containsOnly(LossReason.Kind.SESSION_ENDED);
         assertThat(held).noneMatch(Lease::isHeld);
         for (int i = 0; i < LOCKS; i++) {
-            ZooKeeperTestSupport.awaitNodes(operator, "waited" + i, 2); // a new place, on a new session
+            ZooKeeperTestSupport.awaitNodes(operator, "waited" + i, 2); // a new queue entry, on a new session
             holders.get(i).close();
             Lease granted = ZooKeeperTestSupport.woken(waiters.get(i));
             assertThat(session(granted)).isNotEqualTo(expired);
@@ -65,11 +65,11 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             granted.close();
         }
         assertThat(held).noneMatch(Lease::isHeld);
-        assertThat(told).hasSize(LOCKS);
+        assertThat(losses).hasSize(LOCKS);
     }
 
     @Test
-    void S08_borrowedHandleOutlivesOurDeadlineAndNothingOfOursStaysInLine() throws Exception {
+    void S08_aBorrowedHandleOutlivesOurDeadlineAndNoNodeOfOursStaysQueued() throws Exception {
         Duration timeout = Duration.ofSeconds(10);
         try (ZooKeeper handle = new ZooKeeper(proxy.address(), Math.toIntExact(timeout.toMillis()), event -> {});
                 LockClient borrowing = ZooKeeperLocks.connect(
@@ -79,21 +79,21 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             Lease holder = other.named("theirs").acquire();
             CompletableFuture<Lease> waiter = borrowing.named("theirs").acquireAsync();
             ZooKeeperTestSupport.awaitNodes(operator, "theirs", 2);
-            String place = ZooKeeperTestSupport.queue(operator, "theirs").get(1);
+            String entry = ZooKeeperTestSupport.queue(operator, "theirs").get(1);
             long id = handle.getSessionId();
             // The server hears of the client, which comes back again and again, so the session lives on.
             proxy.withholdReplies();
-            Await.until("the deadline is over", timeout, () -> !lease.isHeld());
+            Await.until("the deadline has passed", timeout, () -> !lease.isHeld());
             proxy.heal();
             ZooKeeperTestSupport.awaitNodes(operator, "mine", 0);
             boolean moved = Await.holdsWithin(ZooKeeperTestSupport.SOON, () -> {
-                List<String> line = ZooKeeperTestSupport.queue(operator, "theirs");
-                return line.size() == 2 && !line.get(1).equals(place);
+                List<String> queue = ZooKeeperTestSupport.queue(operator, "theirs");
+                return queue.size() == 2 && !queue.get(1).equals(entry);
             });
             assertThat(moved)
                     .as(
-                            "the waiter, which stood at %s, has a new place, and only that: %s, %s",
-                            place, ZooKeeperTestSupport.queue(operator, "theirs"), waiter)
+                            "the waiter, which had %s, has a new queue entry, and only that: %s, %s",
+                            entry, ZooKeeperTestSupport.queue(operator, "theirs"), waiter)
                     .isTrue();
             assertThat(handle.getSessionId()).isEqualTo(id);
             holder.close();
@@ -103,7 +103,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
         }
     }
 
-    /** The server deletes all of them in one step and tells of it in any order, while the next one elsewhere is granted. */
+    /** The server deletes all nodes in one step and notifies in any order, while the next waiter elsewhere is granted the lock. */
     @Test
     void S01_S03_waitersOfASessionThatEndsAreNotGrantedByTheEndOfItsHolder() throws Exception {
         List<ZooKeeper> opened = new CopyOnWriteArrayList<>();
@@ -132,7 +132,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
     }
 
     private void endWithWaiters(String lock, LockClient one, LockClient two) throws Exception {
-        int standing = server.watchCount();
+        int watchesBefore = server.watchCount();
         Lease first = one.named(lock).acquire();
         long expired = session(first);
         List<Lease> granted = new CopyOnWriteArrayList<>(List.of(first));
@@ -142,10 +142,14 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             ZooKeeperTestSupport.awaitNodes(operator, lock, ++nodes);
         }
         // Of the last one its own and two ahead; of the session its three nodes, each counted once.
-        Await.until("all watches stand", ZooKeeperTestSupport.SOON, () -> server.watchCount() == standing + 6);
+        Await.until(
+                "all watches are registered",
+                ZooKeeperTestSupport.SOON,
+                () -> server.watchCount() == watchesBefore + 6);
         server.expireSession(expired);
         Await.until("all but the first were granted in turn", ZooKeeperTestSupport.SOON, () -> {
-            // Without the first: it ended by force, not by its deadline, so it is held until word of that has come.
+            // Without the first: it ended by force, not by its deadline, so it is held until that notification has
+            // arrived.
             List<Lease> believing =
                     granted.stream().skip(1).filter(Lease::isHeld).toList();
             // None revives, so who is held the second time was held all the while.
@@ -161,7 +165,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
         assertThat(first.release()).isEqualTo(ReleaseOutcome.LOST);
     }
 
-    /** How many stand in line once all have a place on a session that lives. */
+    /** Returns how many nodes are queued once all contenders have an entry on a live session. */
     private static int nodes(List<Lease> granted) {
         return 5 - granted.size();
     }

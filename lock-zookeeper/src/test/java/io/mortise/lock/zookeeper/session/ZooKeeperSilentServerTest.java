@@ -13,7 +13,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A server that says nothing any more is left for another one before the leases end. */
+/** A client leaves a silent server for another one before its leases end. */
 @Tag("once")
 class ZooKeeperSilentServerTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
@@ -30,7 +30,7 @@ class ZooKeeperSilentServerTest {
             assertThat(silent.connections()).isEqualTo(1);
             long start = System.nanoTime();
             silent.blackHole();
-            Await.until("it has gone to the other", SESSION, () -> other.connections() == 1);
+            Await.until("it has connected to the other", SESSION, () -> other.connections() == 1);
             // A fifth until a proof is due, a quarter until it is missed, a second until the client connects: 10 s. By
             // itself the client would only find out after 13.3 s, and the deadline is after 14.8 s.
             assertThat(Duration.ofNanos(System.nanoTime() - start))
