@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.queue;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.DeferredWatches;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.zookeeper.session.NodeWatchRegistry;
+import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
+import io.mortise.lock.zookeeper.session.ZooKeeperSession;
+import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One contender for one lock, with an ephemeral sequential node in the lock's queue.
+ *
+ * <p>The lowest node holds the lock; each other contender watches the two nodes right ahead of its own, and its own. This class
+ * has the steps of the protocol; {@link ContenderNodeState} keeps their results.
+ *
+ * <p>The core does not overlap calls, but one that timed out may still be running here: the next one joins it. Events arrive on
+ * the session's event thread.
+ */
+public final class ZooKeeperContender
+        implements Contender, NodeWatchRegistry.Listener, DeferredWatches.Held, ZooKeeperSession.ContenderNode {
+    /** Implements {@link Contender#unwrap}, given the session's handle and the contender's node. */
+    public interface Unwrapper {
+        /** Returns the object of this type; empty for types that are not supported. */
+        <T> Optional<T> unwrap(Class<T> type, ZooKeeper handle, String node);
+    }
+
+    /** How long a lease is held before its node is watched: well below the second within which a deletion is reported (S7). */
+    public static final Duration WATCH_OWN_NODE_AFTER = Duration.ofMillis(100);
+
+    private static final Logger log = LoggerFactory.getLogger(ZooKeeperContender.class);
+    private static final Duration FALLBACK = Duration.ofSeconds(5);
+    private static final int MAX_ROUNDS = 20;
+
+    private final ZooKeeperSessionManager sessions;
+    private final DeferredWatches deferredWatches;
+    private final Unwrapper unwrapper;
+    private final LockRequest request;
+    private final ContenderListener waiter;
+    private final String lockNode;
+    private final ContenderNodeState state = new ContenderNodeState();
+    private final ContenderWatches watches = new ContenderWatches(state, this);
+    private final ContenderNodeOperations node;
+    private volatile @Nullable ZooKeeperSession session;
+    private @Nullable CompletableFuture<AttemptResult> running; // touched by attempt() and end() only
+    private @Nullable CompletableFuture<Boolean> removing; // touched by end() only
+
+    /** Creates a contender that has no node yet. */
+    public ZooKeeperContender(
+            ZooKeeperSessionManager sessions,
+            LockNodes lockNodes,
+            DeferredWatches deferredWatches,
+            Unwrapper unwrapper,
+            LockRequest request,
+            ContenderListener waiter) {
+        this.sessions = sessions;
+        this.deferredWatches = deferredWatches;
+        this.unwrapper = unwrapper;
+        this.request = request;
+        this.waiter = waiter;
+        this.lockNode = lockNodes.paths().lockNode(request.name());
+        this.node = new ContenderNodeOperations(lockNodes, request, state, watches);
+    }
+
+    @Override
+    public CompletionStage<AttemptResult> attempt() {
+        ZooKeeperSession bound = session;
+        if (bound == null) {
+            bound = sessions.current();
+            session = bound;
+        }
+        ZooKeeperSession on = bound;
+        if (running == null || running.isDone()) {
+            running = on.ready()
+                    .thenCompose(keepAlive -> nextStep(on, MAX_ROUNDS))
+                    .handle((attempt, failure) -> failure == null ? attempt : failed(on, failure))
+                    .toCompletableFuture();
+        }
+        return running.isDone() ? running : sessions.withTimeout(acquireText(), running);
+    }
+
+    private AttemptResult failed(ZooKeeperSession on, Throwable failure) {
+        if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
+            on.end("the session expired");
+        }
+        if (on.isOver() && on.keepAlive().isPresent()) {
+            return displacedBySessionEnd(on);
+        }
+        if (on.isOver()) {
+            session = null; // it was never ready, so nothing was sent on it: the next attempt takes a new one
+        }
+        throw new CompletionException(ZooKeeperErrors.toLockException(failure, acquireText(), sessions.endpoints()));
+    }
+
+    /** The core forgets a displaced contender: the session deletes a node that may be left on a borrowed handle. */
+    private AttemptResult displacedBySessionEnd(ZooKeeperSession on) {
+        state.beginRelease();
+        watches.removeAll(on);
+        return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
+    }
+
+    /** Repeats until the store has answered, also if the client is closed and the core no longer repeats it. */
+    @Override
+    public void deleteOrphan() {
+        ZooKeeperSession on = session;
+        if (on == null) {
+            return;
+        }
+        state.beginRelease();
+        remove(on).whenComplete((existed, failure) -> {
+            if (failure == null) {
+                return;
+            }
+            boolean connectionLost = ZooKeeperErrors.unwrap(failure).getCause() instanceof KeeperException keeper
+                    && keeper.code() == Code.CONNECTIONLOSS;
+            if (connectionLost && !on.serverDeletesNodes()) {
+                deleteOrphan(); // not a busy loop: the handle answers after it has reconnected, or has tried to
+            } else {
+                log.warn("event=node-not-deleted lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
+            }
+        });
+    }
+
+    private AttemptResult displacedByDeletion(ZooKeeperSession on) {
+        state.beginRelease();
+        on.deregister(this);
+        watches.removeAll(on);
+        return new AttemptResult.Displaced(
+                "somebody else deleted the queued node of lock \"" + request.name() + "\" at " + sessions.endpoints());
+    }
+
+    /** Continues where an earlier step or attempt ended. */
+    private CompletionStage<AttemptResult> nextStep(ZooKeeperSession on, int rounds) {
+        if (state.isDeleted()) {
+            return completed(displacedByDeletion(on));
+        }
+        if (state.isHeadOfQueue()) {
+            return completed(grant(on));
+        }
+        if (on.isOver()) {
+            return completed(displacedBySessionEnd(on));
+        }
+        if (rounds == 0) {
+            throw new BackendUnavailableException(
+                    acquireText() + " at " + sessions.endpoints() + ": the queue changes too fast");
+        }
+        if (state.node().isPresent()) {
+            return on.calls()
+                    .queue(lockNode, !state.areAllWatchesValid(on.connection()))
+                    .thenCompose(children -> evaluate(on, children, rounds));
+        }
+        return state.mayExist() ? node.find(on).thenCompose(done -> nextStep(on, rounds - 1)) : createNode(on, rounds);
+    }
+
+    private CompletionStage<AttemptResult> createNode(ZooKeeperSession on, int rounds) {
+        if (!state.beginCreate()) {
+            throw new BackendUnavailableException(acquireText() + ": withdrawn");
+        }
+        if (!on.register(this)) {
+            state.markNotCreated();
+            on.deregister(this);
+            return completed(displacedBySessionEnd(on));
+        }
+        return node.create(on)
+                .thenCompose(children ->
+                        children.isPresent() ? evaluate(on, children.get(), rounds) : nextStep(on, rounds - 1));
+    }
+
+    private CompletionStage<AttemptResult> evaluate(ZooKeeperSession on, List<String> children, int rounds) {
+        String name = state.ownNode().substring(lockNode.length() + 1);
+        List<ContenderNode> queue = ContenderNode.queue(children, Optional.of(name));
+        int position = 0;
+        while (position < queue.size() && !queue.get(position).name().equals(name)) {
+            position++;
+        }
+        if (position == queue.size()) {
+            return completed(displacedByDeletion(on));
+        }
+        if (position == 0) {
+            return completed(grant(on));
+        }
+        if (!request.mayWait()) {
+            return completed(new AttemptResult.Waiting(FALLBACK));
+        }
+        List<String> nearest = queue.subList(Math.max(0, position - ContenderNodeState.MAX_WATCHED), position).stream()
+                .map(ahead -> lockNode + "/" + ahead.name())
+                .toList();
+        return watches.watchPredecessors(on, nearest, position > nearest.size()).thenCompose(ownExists -> {
+            if (!ownExists) {
+                return completed(displacedByDeletion(on));
+            }
+            if (state.isHeadOfQueue() || state.shouldListAgain()) {
+                return nextStep(on, rounds - 1);
+            }
+            // A session that ended before the listener was added wakes nobody.
+            return completed(on.isOver() ? displacedBySessionEnd(on) : new AttemptResult.Waiting(FALLBACK));
+        });
+    }
+
+    private AttemptResult grant(ZooKeeperSession on) {
+        OptionalLong token = state.grant();
+        if (token.isEmpty()) {
+            return displacedByDeletion(on);
+        }
+        watches.forgetPredecessors(on);
+        if (!state.isOwnWatchValid(on.connection())) {
+            deferredWatches.add(this); // the grant is valid without it: the watch only reports a deletion
+        }
+        return new AttemptResult.Granted(token.getAsLong(), on.keepAlive().orElseThrow());
+    }
+
+    /** Watches the own node if the lock is granted. Does not wait. */
+    @Override
+    public void watchOwn() {
+        ZooKeeperSession on = session;
+        if (on != null && state.isGranted() && !state.isOwnWatchValid(on.connection())) {
+            String own = state.ownNode();
+            watches.watchOwnNode(on).whenComplete((exists, failure) -> {
+                if (failure != null) {
+                    ownNodeNotWatched(on, failure);
+                } else if (!exists) {
+                    nodeDeleted(own, false);
+                }
+            });
+        }
+    }
+
+    /** After a lost connection the next connection is the trigger to try again, and what is forbidden stays so. */
+    private void ownNodeNotWatched(ZooKeeperSession on, Throwable failure) {
+        if (!ZooKeeperErrors.hasCode(failure, Code.CONNECTIONLOSS)
+                && !ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
+                && !on.isOver()) {
+            log.info("event=own-watch-failed lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
+            deferredWatches.add(this);
+        }
+    }
+
+    @Override
+    public boolean isReleasing(String path) {
+        return state.isReleasing(path);
+    }
+
+    @Override
+    public void nodeDeleted(String path, boolean released) {
+        ZooKeeperSession on = session;
+        if (on == null) {
+            return;
+        }
+        switch (state.nodeDeleted(path, on.connection(), released)) {
+            case REPORT_LOSS -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
+            case ASK_AGAIN -> waiter.wake();
+            case NONE -> {}
+        }
+    }
+
+    @Override
+    public void nodeChanged(String path) {
+        state.watchUsedUp(path);
+        checkAgain();
+    }
+
+    /** ZooKeeper's client registers earlier watches again by itself, unless it is configured not to. */
+    @Override
+    public void reconnected() {
+        checkAgain();
+    }
+
+    private void checkAgain() {
+        watchOwn();
+        waiter.wake(); // also if granted: the answer that said so may not have reached the core
+    }
+
+    @Override
+    public void sessionEnded() {
+        waiter.wake();
+    }
+
+    @Override
+    public CompletionStage<Boolean> end() {
+        deferredWatches.remove(this);
+        ZooKeeperSession on = session;
+        boolean mayHaveNode = state.beginRelease();
+        if (on == null || !mayHaveNode || on.serverDeletesNodes()) {
+            if (on != null) {
+                watches.removeAll(on);
+                on.deregister(this);
+            }
+            return CompletableFuture.completedFuture(false);
+        }
+        // An attempt that timed out may still be running: what it created is known only after it. An earlier removal
+        // may still
+        // be running too, and one is enough.
+        if (removing == null || removing.isDone()) {
+            CompletionStage<Boolean> removed = running == null || running.isDone()
+                    ? remove(on)
+                    : running.handle((attempt, failure) -> true).thenCompose(done -> remove(on));
+            removing = removed.toCompletableFuture();
+        }
+        return sessions.withTimeout(releaseText(), removing);
+    }
+
+    private CompletionStage<Boolean> remove(ZooKeeperSession on) {
+        watches.removePredecessors(on);
+        if (on.serverDeletesNodes() || (state.node().isEmpty() && !state.mayExist())) {
+            watches.removeAll(on);
+            on.deregister(this);
+            return CompletableFuture.completedFuture(false);
+        }
+        return node.delete(on).handle((existed, failure) -> {
+            if (failure == null) {
+                watches.removeAll(on);
+                state.markNotCreated();
+                on.deregister(this);
+                node.lockNodeUnused(on);
+                return existed;
+            }
+            if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
+                on.end("the session expired");
+                watches.removeAll(on);
+                return false;
+            }
+            throw new CompletionException(
+                    ZooKeeperErrors.toLockException(failure, releaseText(), sessions.endpoints()));
+        });
+    }
+
+    @Override
+    public void abandon() {
+        ZooKeeperSession on = session;
+        if (on != null) {
+            on.end("a node of it could not be deleted for a whole session timeout");
+        }
+    }
+
+    private String acquireText() {
+        return "acquire of lock \"" + request.name() + "\"";
+    }
+
+    private String releaseText() {
+        return "release of lock \"" + request.name() + "\"";
+    }
+
+    private static CompletionStage<AttemptResult> completed(AttemptResult attempt) {
+        return CompletableFuture.completedFuture(attempt);
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        ZooKeeperSession on = session;
+        return on == null ? Optional.empty() : unwrapper.unwrap(type, on.calls().handle(), state.ownNode());
+    }
+}
