@@ -269,7 +269,7 @@ public final class CoreClient implements LockClient {
         List<String> unsettled = settlements.stop();
         if (underWay > 0 || !unsettled.isEmpty()) {
             log.warn(
-                    "event=close-unsettled requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
+                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
                     underWay,
                     unsettled,
                     backend().leaseDuration(Optional.empty()));

@@ -48,7 +48,7 @@ final class PendingCleanups {
             long left = settlement.until() - clock.nanoTime();
             if (left <= 0) {
                 warnings.warn(
-                        "settlement-given-up",
+                        "cleanup-given-up",
                         failure.getClass().getSimpleName(),
                         "what=\"{}\" cause=\"{}\"",
                         settlement.what(),
@@ -59,7 +59,7 @@ final class PendingCleanups {
                     close(settlement);
                 }
             } else {
-                log.debug("event=settlement-retry what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
+                log.debug("event=cleanup-retry what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
                 Duration pause = Duration.ofNanos(Math.min(left, backoff.next().toNanos()));
                 settlement.retry(clock.schedule(pause, () -> attempt(settlement, backoff)));
             }

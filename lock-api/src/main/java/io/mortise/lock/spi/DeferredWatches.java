@@ -84,7 +84,7 @@ public final class DeferredWatches {
         try {
             held.watchOwn();
         } catch (RuntimeException | Error e) {
-            log.error("event=late-arming-failed", e);
+            log.error("event=deferred-watch-failed", e);
         }
     }
 }

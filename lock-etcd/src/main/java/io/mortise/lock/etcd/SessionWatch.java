@@ -53,7 +53,7 @@ final class SessionWatch implements KeyWatch.Listener {
         session.stands().whenComplete((there, failure) -> {
             if (failure != null) {
                 log.debug(
-                        "event=look-at-session-failed lease={}", session.leaseId(), failure); // a renewal tells in time
+                        "event=session-read-failed lease={}", session.leaseId(), failure); // a renewal tells in time
             }
         });
     }

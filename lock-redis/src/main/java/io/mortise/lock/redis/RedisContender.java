@@ -228,7 +228,7 @@ final class RedisContender implements Contender, Mailbox.Owner {
     private void withdrawUnasked() {
         removal.end(
                 found -> backend.mailbox().remove(request.attemptId()),
-                failure -> log.debug("event=place-left lock=\"{}\"", request.name(), failure));
+                failure -> log.debug("event=queue-entry-left lock=\"{}\"", request.name(), failure));
     }
 
     @Override

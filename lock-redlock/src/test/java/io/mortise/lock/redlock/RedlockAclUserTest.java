@@ -30,19 +30,19 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The user of an ACL that the README describes can do all that this library does on Redlock's masters. */
+/** The user of an ACL that docs/backends/redis.md describes can do all that this library does on Redlock's masters. */
 @Tag("once")
 @Timeout(120)
-class ReadmeUserTest {
+class RedlockAclUserTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
-    /** The rules of the README's block for every server, and those that are for Redlock besides. */
+    /** The rules of the page's block for every server, and those that are for Redlock besides. */
     private static String[] rules() throws IOException {
-        String readme = Files.readString(Path.of("..", "README.md"));
+        String page = Files.readString(Path.of("..", "docs", "backends", "redis.md"));
         List<String> rules = new ArrayList<>();
         Pattern.compile("(?m)^ACL SETUSER locks ([^#]*?) +# (every server|Redlock's masters)")
-                .matcher(readme)
+                .matcher(page)
                 .results()
                 .forEach(line -> rules.addAll(
                         List.of(line.group(1).replace("PASSWORD", "s3cret").split("\\s+", -1))));
@@ -54,7 +54,7 @@ class ReadmeUserTest {
     }
 
     @Test
-    void S19_theUserThatTheReadmeDescribesCanDoAll() throws Exception {
+    void S19_theDocumentedUserCanDoAll() throws Exception {
         RedisServerOptions options = RedisServerOptions.defaults().withUser("locks", rules());
         try (RedisTestMasters masters = RedisTestMasters.start(3, options)) {
             String url = masters.url().replace("redlock://", "redlock://locks:s3cret@") + "?lease=3s&maxLease=3s";

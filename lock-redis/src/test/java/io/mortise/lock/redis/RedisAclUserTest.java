@@ -34,23 +34,23 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The user of an ACL that the README describes can do all that this library does, on each topology. */
+/** The user of an ACL that docs/backends/redis.md describes can do all that this library does, on each topology. */
 @Tag("once")
 @Timeout(120)
-class ReadmeUserTest {
+class RedisAclUserTest {
     private static final String LEASE = "?lease=3s";
 
     /** What Lettuce says of itself after it has connected, and does without if it may not. */
     private static final Pattern NOT_NEEDED = Pattern.compile("client(\\|.*)?");
 
-    /** The rules of the README's block for that topology, each of them of one command {@code ACL SETUSER locks}. */
+    /** The rules of the page's block for that topology, each of them of one command {@code ACL SETUSER locks}. */
     private static String[] rules(String topology) throws IOException {
-        String readme = Files.readString(Path.of("..", "README.md"));
+        String page = Files.readString(Path.of("..", "docs", "backends", "redis.md"));
         return Stream.of(Pattern.compile("(?m)^ACL SETUSER locks ([^#]*?) +# " + topology + "\\b")
-                        .matcher(readme)
+                        .matcher(page)
                         .results()
                         .findFirst()
-                        .orElseThrow(() -> new AssertionError("the README has no user for " + topology))
+                        .orElseThrow(() -> new AssertionError("docs/backends/redis.md has no user for " + topology))
                         .group(1)
                         .split("\\s+", -1))
                 .map(rule -> rule.replace("PASSWORD", "s3cret"))
