@@ -35,8 +35,8 @@ public final class LockNodes {
     }
 
     /**
-     * Creates the contender's node together with the container that is its lock node, or neither: the server never removes a
-     * container that has had no child. Fails with NODEEXISTS if the lock node exists by now.
+     * Creates a lock node and its first child in one transaction: the server never removes a container that has had no child.
+     * Fails with NODEEXISTS if the lock node exists by now.
      */
     CompletionStage<AsyncZooKeeper.CreatedNode> createWithChild(
             ZooKeeperSession on, String lockNode, String child, byte[] ownerRecord) {

@@ -43,7 +43,7 @@ public final class ZooKeeperTicket
         <T> Optional<T> unwrap(Class<T> type, ZooKeeper handle, String node);
     }
 
-    /** How long a lease is held before its node is watched: well below the second within which a deletion is reported (S7). */
+    /** How long a lease is held before its node is watched. Deletions must be reported within a second (S7). */
     public static final Duration WATCH_OWN_NODE_AFTER = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperTicket.class);
@@ -346,7 +346,7 @@ public final class ZooKeeperTicket
     public void abandon() {
         ZooKeeperSession on = session;
         if (on != null) {
-            on.end("a node of it could not be deleted for a whole session timeout");
+            on.end("one of its nodes could not be deleted for a whole session timeout");
         }
     }
 

@@ -62,8 +62,8 @@ public final class NodeWatchRegistry {
     }
 
     /**
-     * Adds a listener and sends the request that registers the watch, in one step: the removal of that watch for another listener
-     * is sent before both or not at all.
+     * Adds a listener and sends the request that registers the watch, in one step. So the removal of that watch for another
+     * listener is sent before both or not at all.
      */
     public <T> T add(String path, Listener listener, Supplier<T> registration) {
         lock.lock();

@@ -96,7 +96,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         watchStates();
     }
 
-    /** Watches a node that never exists: such a watch reports the states of a borrowed handle, whose default watcher is taken. */
+    /** Watches a node that never exists, to be notified of the states of a borrowed handle: its default watcher is not ours. */
     private void watchStates() {
         if (ended) {
             return;
@@ -244,7 +244,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
     }
 
-    /** Ends the session: first all leases are lost, then waiters are told to take a new session, then the handle is closed. */
+    /** Ends the session. All leases are lost first, then waiters are woken to take a new session, then the handle is closed. */
     @Override
     public void over(LossReason reason) {
         synchronized (this) {
