@@ -5,21 +5,21 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Beginning;
-import io.mortise.lock.spi.LateArming;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.DeferredWatches;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.zookeeper.admin.ConnectFailureDiagnosis;
 import io.mortise.lock.zookeeper.admin.ServerStatusProbe;
 import io.mortise.lock.zookeeper.admin.ZooKeeperLockAdmin;
 import io.mortise.lock.zookeeper.queue.LockNodes;
-import io.mortise.lock.zookeeper.queue.ZooKeeperTicket;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContender;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
-import io.mortise.lock.zookeeper.session.ZooKeeperSessionLiveness;
+import io.mortise.lock.zookeeper.session.ZooKeeperSessionKeepAlive;
 import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
 import io.mortise.lock.zookeeper.session.ZooKeeperSettings;
 import java.time.Duration;
@@ -36,14 +36,14 @@ final class ZooKeeperBackend implements LockBackend {
     private final BackendContext context;
     private final ZooKeeperSessionManager sessions;
     private final LockNodes lockNodes;
-    private final LateArming deferredWatches;
+    private final DeferredWatches deferredWatches;
 
     private ZooKeeperBackend(ZooKeeperSettings settings, BackendContext context) {
         this.settings = settings;
         this.context = context;
         this.sessions = new ZooKeeperSessionManager(settings, context);
         this.lockNodes = new LockNodes(settings.basePath(), settings.acl(), context.clock());
-        this.deferredWatches = new LateArming(context.clock(), ZooKeeperTicket.WATCH_OWN_NODE_AFTER);
+        this.deferredWatches = new DeferredWatches(context.clock(), ZooKeeperContender.WATCH_OWN_NODE_AFTER);
     }
 
     /** Opens a client's backend, and waits until it has a session. */
@@ -63,10 +63,10 @@ final class ZooKeeperBackend implements LockBackend {
     private void connect() {
         ZooKeeperSession first = sessions.current();
         CompletableFuture<?> connected =
-                first.ready().thenCompose(liveness -> check(first)).toCompletableFuture();
+                first.ready().thenCompose(keepAlive -> check(first)).toCompletableFuture();
         ConnectFailureDiagnosis diagnosis = ConnectFailureDiagnosis.start(
                 endpoints(), ServerStatusProbe.of(settings, context.requestTimeout()), context, connected);
-        Beginning.of(endpoints(), context.connectTimeout())
+        ConnectDeadline.of(endpoints(), context.connectTimeout())
                 .orSay(diagnosis::timeoutMessage)
                 .await(connected, failure -> ZooKeeperErrors.toLockException(failure, "connect", endpoints()));
     }
@@ -92,7 +92,7 @@ final class ZooKeeperBackend implements LockBackend {
         return root.thenCombine(base, (rootExists, baseReadable) -> true);
     }
 
-    /** Returns the session for new tickets; does not wait for its connection. */
+    /** Returns the session for new contenders; does not wait for its connection. */
     ZooKeeperSession session() {
         return sessions.current();
     }
@@ -124,14 +124,14 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        return new ZooKeeperTicket(sessions, lockNodes, deferredWatches, GrantNodeGuard::unwrap, request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
+        return new ZooKeeperContender(sessions, lockNodes, deferredWatches, GrantNodeGuard::unwrap, request, listener);
     }
 
     @Override
-    public void renew(List<Liveness> due) {
-        for (Liveness liveness : due) {
-            ((ZooKeeperSessionLiveness) liveness).renew();
+    public void renew(List<KeepAlive> due) {
+        for (KeepAlive keepAlive : due) {
+            ((ZooKeeperSessionKeepAlive) keepAlive).renew();
         }
     }
 

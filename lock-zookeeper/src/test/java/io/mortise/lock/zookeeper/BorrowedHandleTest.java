@@ -17,7 +17,7 @@ import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
-import io.mortise.lock.zookeeper.queue.ZooKeeperTicket;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContender;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -217,7 +217,7 @@ class BorrowedHandleTest {
                 client.named("pile/" + i).acquire().close();
             }
             // Released about when the deferred watch is registered, so that the two requests meet.
-            long earliest = ZooKeeperTicket.WATCH_OWN_NODE_AFTER.toMillis();
+            long earliest = ZooKeeperContender.WATCH_OWN_NODE_AFTER.toMillis();
             for (int round = 0; round < 5; round++) {
                 List<CompletableFuture<ReleaseOutcome>> released = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {

@@ -206,7 +206,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         CompletionStage<T> answer;
         try {
             ZooKeeperSession session = sessions.current();
-            answer = session.ready().thenCompose(liveness -> call.apply(session.calls()));
+            answer = session.ready().thenCompose(keepAlive -> call.apply(session.calls()));
         } catch (RuntimeException e) {
             answer = CompletableFuture.failedFuture(e);
         }

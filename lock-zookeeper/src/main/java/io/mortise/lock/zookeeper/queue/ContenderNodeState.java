@@ -32,7 +32,7 @@ final class ContenderNodeState {
         static final PredecessorWatch NONE = new PredecessorWatch(NEVER, true);
     }
 
-    /** What the ticket must do after an event. */
+    /** What the contender must do after an event. */
     enum Reaction {
         NONE,
         /** Ask the core to call attempt() again. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
-import io.mortise.lock.spi.LateArming;
+import io.mortise.lock.spi.DeferredWatches;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
@@ -26,14 +26,14 @@ final class EmptyLockNodeCleanup {
 
     private static final Logger log = LoggerFactory.getLogger(EmptyLockNodeCleanup.class);
 
-    private final LateArming timer;
+    private final DeferredWatches timer;
     private final Map<String, UnusedLockNode> unused = new ConcurrentHashMap<>();
 
     /** Whether the ACLs let the client delete: below a restricted base path only the server removes containers. */
     private volatile boolean permitted = true;
 
     EmptyLockNodeCleanup(LockClock clock) {
-        this.timer = new LateArming(clock, PERIOD);
+        this.timer = new DeferredWatches(clock, PERIOD);
     }
 
     /** Schedules the deletion of a lock node whose child of this client was deleted. */
@@ -61,7 +61,7 @@ final class EmptyLockNodeCleanup {
     }
 
     /** A lock node, and the session on which it was last used. */
-    private final class UnusedLockNode implements LateArming.Held {
+    private final class UnusedLockNode implements DeferredWatches.Held {
         private final ZooKeeperSession session;
         private final String lockNode;
 

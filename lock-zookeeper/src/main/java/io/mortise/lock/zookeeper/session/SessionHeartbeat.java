@@ -30,17 +30,17 @@ final class SessionHeartbeat {
 
     /** Sends the first sync, from which the first deadline counts. Nobody has a node yet, see {@link #sendProof}. */
     void start() {
-        if (session.isOver() || session.liveness().isPresent()) {
+        if (session.isOver() || session.keepAlive().isPresent()) {
             return;
         }
         long sent = context.clock().nanoTime();
         session.calls().sync(settings.basePath()).whenComplete((answered, failure) -> {
             if (failure == null) {
-                ZooKeeperSessionLiveness liveness =
-                        new ZooKeeperSessionLiveness(session, context.clock(), session.negotiatedTimeout(), sent);
-                if (session.opened(liveness)) {
-                    context.keep(liveness);
-                    scheduleFollowUp(liveness);
+                ZooKeeperSessionKeepAlive keepAlive =
+                        new ZooKeeperSessionKeepAlive(session, context.clock(), session.negotiatedTimeout(), sent);
+                if (session.opened(keepAlive)) {
+                    context.keep(keepAlive);
+                    scheduleFollowUp(keepAlive);
                 }
             } else {
                 log.info("event=session-sync-failed cause=\"{}\"", failure.toString());
@@ -62,7 +62,7 @@ final class SessionHeartbeat {
     }
 
     /** Proves by one request that the session is alive, whatever the number of grants. */
-    void renew(ZooKeeperSessionLiveness liveness) {
+    void renew(ZooKeeperSessionKeepAlive keepAlive) {
         if (session.isOver()) {
             return;
         }
@@ -72,19 +72,19 @@ final class SessionHeartbeat {
         if (session.isManaged()) { // the application's handle is left alone
             SilentServerDetector.start(
                     context.clock(),
-                    liveness.silenceLimit(),
+                    keepAlive.silenceLimit(),
                     session.calls()::answeredAt,
                     proof,
                     () -> context.blocking().execute(() -> leaveServer(proof, connection)));
         }
         proof.whenComplete((answered, failure) -> {
             if (failure == null) {
-                liveness.renewed(sent, context.clock().nanoTime());
-                scheduleFollowUp(liveness);
+                keepAlive.renewed(sent, context.clock().nanoTime());
+                scheduleFollowUp(keepAlive);
             } else if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
                 session.end("the session expired");
             } else {
-                liveness.unknown(failure);
+                keepAlive.unknown(failure);
             }
         });
     }
@@ -99,12 +99,12 @@ final class SessionHeartbeat {
     }
 
     /** Schedules one extra renewal if the latest one proved little and none is scheduled yet. */
-    private void scheduleFollowUp(ZooKeeperSessionLiveness liveness) {
-        Optional<Duration> pause = liveness.followUpAfter();
+    private void scheduleFollowUp(ZooKeeperSessionKeepAlive keepAlive) {
+        Optional<Duration> pause = keepAlive.followUpAfter();
         if (pause.isPresent() && followUpScheduled.compareAndSet(false, true)) {
             context.clock().schedule(pause.get().plus(REPORT_SLACK), () -> {
                 followUpScheduled.set(false);
-                renew(liveness);
+                renew(keepAlive);
             });
         }
     }

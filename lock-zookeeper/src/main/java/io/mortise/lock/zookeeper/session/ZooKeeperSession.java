@@ -7,7 +7,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.CurrentSession;
-import io.mortise.lock.spi.ReadyLine;
+import io.mortise.lock.spi.SessionWaitQueue;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     /** A contender with a node, or possibly one, that belongs to this session. */
-    public interface Contender {
+    public interface NodeOwner {
         /** Deletes the node of a session that has ended for Mortise but lives on in a borrowed handle. Does not wait. */
         void deleteOrphan();
     }
@@ -48,8 +48,8 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     private final String base;
     private final boolean managed;
     private final NodeWatchRegistry watches = new NodeWatchRegistry();
-    private final ReadyLine<ZooKeeperSessionLiveness> ready = new ReadyLine<>();
-    private final Set<Contender> contenders = ConcurrentHashMap.newKeySet();
+    private final SessionWaitQueue<ZooKeeperSessionKeepAlive> ready = new SessionWaitQueue<>();
+    private final Set<NodeOwner> contenders = ConcurrentHashMap.newKeySet();
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final CompletableFuture<AsyncZooKeeper> calls = new CompletableFuture<>();
@@ -156,13 +156,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     }
 
     /** Completes once an answer has proved that the session is alive; fails with the exception for waiters. */
-    public CompletionStage<ZooKeeperSessionLiveness> ready() {
+    public CompletionStage<ZooKeeperSessionKeepAlive> ready() {
         BackendRefusedException refused = refusal;
         return refused == null ? ready.join() : CompletableFuture.failedFuture(refused);
     }
 
-    /** Returns the session's liveness once it is ready. */
-    public Optional<ZooKeeperSessionLiveness> liveness() {
+    /** Returns the session's keep-alive once it is ready. */
+    public Optional<ZooKeeperSessionKeepAlive> keepAlive() {
         return ready.now();
     }
 
@@ -201,13 +201,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
     private void connected() {
         connection++;
-        liveness().ifPresent(ZooKeeperSessionLiveness::checkDeadline); // a reconnect past the deadline revives nothing
+        keepAlive().ifPresent(ZooKeeperSessionKeepAlive::checkDeadline); // a reconnect past the deadline revives nothing
         if (ended) {
             return;
         }
-        if (liveness().isEmpty()) {
+        if (keepAlive().isEmpty()) {
             heartbeat.start();
-        } else if (negotiatedTimeout().compareTo(liveness().get().sessionTimeout()) < 0) {
+        } else if (negotiatedTimeout().compareTo(keepAlive().get().sessionTimeout()) < 0) {
             // the deadline was calculated from the longer timeout
             end("the server shortened the session timeout to " + negotiatedTimeout());
         } else {
@@ -226,17 +226,17 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     }
 
     /** Makes the session ready. Returns false if it has ended already. */
-    boolean opened(ZooKeeperSessionLiveness liveness) {
+    boolean opened(ZooKeeperSessionKeepAlive keepAlive) {
         log.info(
                 "event=session-ready session=0x{} timeout_ms={}",
                 sessionId(),
-                liveness.sessionTimeout().toMillis());
-        return ready.complete(liveness);
+                keepAlive.sessionTimeout().toMillis());
+        return ready.complete(keepAlive);
     }
 
     /** Proves by one request that the session is alive, whatever the number of grants. */
-    void renew(ZooKeeperSessionLiveness liveness) {
-        heartbeat.renew(liveness);
+    void renew(ZooKeeperSessionKeepAlive keepAlive) {
+        heartbeat.renew(keepAlive);
     }
 
     /** Ends the session because the server, the application or an answer said so. */
@@ -253,10 +253,10 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
             }
             ended = true;
         }
-        if (liveness().isPresent()) {
+        if (keepAlive().isPresent()) {
             log.info("event=session-ended session=0x{} reason=\"{}\"", sessionId(), reason);
         }
-        liveness().ifPresent(liveness -> liveness.lost(reason));
+        keepAlive().ifPresent(keepAlive -> keepAlive.lost(reason));
         ready.fail(unavailable(reason.detail()));
         watches.sessionEnded();
         if (managed) {
@@ -264,7 +264,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
             context.blocking().execute(this::closeHandle);
             return;
         }
-        contenders.forEach(Contender::deleteOrphan);
+        contenders.forEach(NodeOwner::deleteOrphan);
         if (calls().handle().getState().isAlive()) {
             // Not removeWatches: that asks the server whether there is a watch, and leaves it there.
             calls().handle()
@@ -278,13 +278,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
      *
      * @return false if the session has ended: the contender must not create a node
      */
-    public boolean register(Contender contender) {
+    public boolean register(NodeOwner contender) {
         contenders.add(contender);
         return !ended;
     }
 
     /** Removes a contender that certainly has no node any more. */
-    public void deregister(Contender contender) {
+    public void deregister(NodeOwner contender) {
         contenders.remove(contender);
     }
 

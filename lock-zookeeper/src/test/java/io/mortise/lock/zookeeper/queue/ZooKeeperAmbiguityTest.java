@@ -100,10 +100,10 @@ class ZooKeeperAmbiguityTest {
             long start = System.nanoTime();
             Lease lease = client.named(lock).acquire();
             plan.run();
-            boolean inTime = System.nanoTime() - start < ZooKeeperTicket.WATCH_OWN_NODE_AFTER.toNanos();
+            boolean inTime = System.nanoTime() - start < ZooKeeperContender.WATCH_OWN_NODE_AFTER.toNanos();
             // On a machine that stalled it may have been sent before the plan, which counts from itself on.
             boolean sent = Await.holdsWithin(
-                    inTime ? ZooKeeperTestSupport.SOON : ZooKeeperTicket.WATCH_OWN_NODE_AFTER.multipliedBy(5),
+                    inTime ? ZooKeeperTestSupport.SOON : ZooKeeperContender.WATCH_OWN_NODE_AFTER.multipliedBy(5),
                     () -> proxy.toString().contains("getData"));
             assertThat(sent || !inTime).as("its node is watched").isTrue();
             checkGrant(lease);

@@ -67,10 +67,10 @@ class ZooKeeperWireTest {
             start = System.nanoTime();
             lock.acquire().close();
             held = System.nanoTime() - start;
-        } while (held >= ZooKeeperTicket.WATCH_OWN_NODE_AFTER.toNanos());
+        } while (held >= ZooKeeperContender.WATCH_OWN_NODE_AFTER.toNanos());
         long ticks = start
                 + held
-                + ZooKeeperTicket.WATCH_OWN_NODE_AFTER.multipliedBy(3).toNanos();
+                + ZooKeeperContender.WATCH_OWN_NODE_AFTER.multipliedBy(3).toNanos();
         Await.until(
                 "a deferred watch would be registered", ZooKeeperTestSupport.SOON, () -> System.nanoTime() - ticks > 0);
         assertThat(ZooKeeperTestSupport.sent(server, before))

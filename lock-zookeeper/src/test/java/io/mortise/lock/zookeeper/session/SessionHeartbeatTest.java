@@ -35,18 +35,18 @@ class SessionHeartbeatTest {
         Duration sending = Duration.ofSeconds(1);
         try (StubZooKeeper handle = new SlowToSend(sending)) {
             ZooKeeperSession session = handle.session(clock);
-            ZooKeeperSessionLiveness liveness = session.liveness().orElseThrow();
-            assertThat(liveness.validUntil()).isEqualTo(LockClock.deadline(0, StubZooKeeper.TIMEOUT.dividedBy(2)));
+            ZooKeeperSessionKeepAlive keepAlive = session.keepAlive().orElseThrow();
+            assertThat(keepAlive.validUntil()).isEqualTo(LockClock.deadline(0, StubZooKeeper.TIMEOUT.dividedBy(2)));
             Duration threeQuarters = StubZooKeeper.TIMEOUT.multipliedBy(3).dividedBy(4);
             long sent = 0;
             for (int i = 0; i < 10; i++) {
                 clock.leap(Duration.ofSeconds(2));
                 sent = clock.nanoTime();
-                session.renew(liveness);
+                session.renew(keepAlive);
                 assertThat(clock.nanoTime()).isEqualTo(sent + sending.toNanos());
-                assertThat(liveness.validUntil()).isLessThanOrEqualTo(LockClock.deadline(sent, threeQuarters));
+                assertThat(keepAlive.validUntil()).isLessThanOrEqualTo(LockClock.deadline(sent, threeQuarters));
             }
-            assertThat(liveness.validUntil()).isEqualTo(LockClock.deadline(sent, threeQuarters));
+            assertThat(keepAlive.validUntil()).isEqualTo(LockClock.deadline(sent, threeQuarters));
         }
     }
 }

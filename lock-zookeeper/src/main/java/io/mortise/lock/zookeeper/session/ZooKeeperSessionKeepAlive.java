@@ -2,26 +2,26 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The liveness of a session, on which all its grants depend. An answered write proves it, since only a server in touch with a
+ * Tracks until when a session is proved alive, on which all its grants depend. An answered write proves it, since only a server in touch with a
  * majority can answer one: a server that is cut off still answers pings, and a leader that is cut off {@code sync}s.
  */
-public final class ZooKeeperSessionLiveness extends Liveness {
+public final class ZooKeeperSessionKeepAlive extends KeepAlive {
     private final ZooKeeperSession session;
     private final Duration sessionTimeout;
     private final SessionDeadlineCalculator deadlines;
 
     /**
-     * Creates the liveness of a session whose first request has just been answered.
+     * Starts with a session whose first request has just been answered.
      *
      * @param sessionTimeout as negotiated
      */
-    ZooKeeperSessionLiveness(ZooKeeperSession session, LockClock clock, Duration sessionTimeout, long sentNanos) {
+    ZooKeeperSessionKeepAlive(ZooKeeperSession session, LockClock clock, Duration sessionTimeout, long sentNanos) {
         super(
                 clock,
                 sessionTimeout.dividedBy(5),

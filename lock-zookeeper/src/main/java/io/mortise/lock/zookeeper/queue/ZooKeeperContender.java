@@ -3,11 +3,11 @@ package io.mortise.lock.zookeeper.queue;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.LateArming;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.DeferredWatches;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.zookeeper.session.NodeWatchRegistry;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
@@ -35,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * <p>The core does not overlap calls, but one that timed out may still be running here: the next one joins it. Events arrive on
  * the session's event thread.
  */
-public final class ZooKeeperTicket
-        implements Ticket, NodeWatchRegistry.Listener, LateArming.Held, ZooKeeperSession.Contender {
-    /** Implements {@link Ticket#unwrap}, given the session's handle and the contender's node. */
+public final class ZooKeeperContender
+        implements Contender, NodeWatchRegistry.Listener, DeferredWatches.Held, ZooKeeperSession.NodeOwner {
+    /** Implements {@link Contender#unwrap}, given the session's handle and the contender's node. */
     public interface Unwrapper {
         /** Returns the object of this type; empty for types that are not supported. */
         <T> Optional<T> unwrap(Class<T> type, ZooKeeper handle, String node);
@@ -46,42 +46,42 @@ public final class ZooKeeperTicket
     /** How long a lease is held before its node is watched. Deletions must be reported within a second (S7). */
     public static final Duration WATCH_OWN_NODE_AFTER = Duration.ofMillis(100);
 
-    private static final Logger log = LoggerFactory.getLogger(ZooKeeperTicket.class);
+    private static final Logger log = LoggerFactory.getLogger(ZooKeeperContender.class);
     private static final Duration FALLBACK = Duration.ofSeconds(5);
     private static final int MAX_ROUNDS = 20;
 
     private final ZooKeeperSessionManager sessions;
-    private final LateArming deferredWatches;
+    private final DeferredWatches deferredWatches;
     private final Unwrapper unwrapper;
     private final LockRequest request;
-    private final Waiter waiter;
+    private final ContenderListener listener;
     private final String lockNode;
     private final ContenderNodeState state = new ContenderNodeState();
     private final ContenderWatches watches = new ContenderWatches(state, this);
     private final ContenderNodeOperations node;
     private volatile @Nullable ZooKeeperSession boundSession;
-    private @Nullable CompletableFuture<Attempt> running; // touched by attempt() and end() only
+    private @Nullable CompletableFuture<AttemptResult> running; // touched by attempt() and end() only
     private @Nullable CompletableFuture<Boolean> removing; // touched by end() only
 
-    /** Creates a ticket that has no node yet. */
-    public ZooKeeperTicket(
+    /** Creates a contender that has no node yet. */
+    public ZooKeeperContender(
             ZooKeeperSessionManager sessions,
             LockNodes lockNodes,
-            LateArming deferredWatches,
+            DeferredWatches deferredWatches,
             Unwrapper unwrapper,
             LockRequest request,
-            Waiter waiter) {
+            ContenderListener listener) {
         this.sessions = sessions;
         this.deferredWatches = deferredWatches;
         this.unwrapper = unwrapper;
         this.request = request;
-        this.waiter = waiter;
+        this.listener = listener;
         this.lockNode = lockNodes.paths().lockNode(request.name());
         this.node = new ContenderNodeOperations(lockNodes, request, state, watches);
     }
 
     @Override
-    public CompletionStage<Attempt> attempt() {
+    public CompletionStage<AttemptResult> attempt() {
         ZooKeeperSession bound = boundSession;
         if (bound == null) {
             bound = sessions.current();
@@ -90,18 +90,18 @@ public final class ZooKeeperTicket
         ZooKeeperSession session = bound;
         if (running == null || running.isDone()) {
             running = session.ready()
-                    .thenCompose(liveness -> nextStep(session, MAX_ROUNDS))
+                    .thenCompose(keepAlive -> nextStep(session, MAX_ROUNDS))
                     .handle((attempt, failure) -> failure == null ? attempt : failed(session, failure))
                     .toCompletableFuture();
         }
         return running.isDone() ? running : sessions.withTimeout(acquireText(), running);
     }
 
-    private Attempt failed(ZooKeeperSession session, Throwable failure) {
+    private AttemptResult failed(ZooKeeperSession session, Throwable failure) {
         if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
             session.end("the session expired");
         }
-        if (session.isOver() && session.liveness().isPresent()) {
+        if (session.isOver() && session.keepAlive().isPresent()) {
             return displacedBySessionEnd(session);
         }
         if (session.isOver()) {
@@ -110,11 +110,11 @@ public final class ZooKeeperTicket
         throw new CompletionException(ZooKeeperErrors.toLockException(failure, acquireText(), sessions.endpoints()));
     }
 
-    /** The core forgets a displaced ticket: the session deletes a node that may be left on a borrowed handle. */
-    private Attempt displacedBySessionEnd(ZooKeeperSession session) {
+    /** The core forgets a displaced contender: the session deletes a node that may be left on a borrowed handle. */
+    private AttemptResult displacedBySessionEnd(ZooKeeperSession session) {
         state.beginRelease();
         watches.removeAll(session);
-        return new Attempt.Displaced("the session with " + sessions.endpoints() + " ended");
+        return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
     }
 
     /** Repeats until the store has answered, also if the client is closed and the core no longer repeats it. */
@@ -139,16 +139,16 @@ public final class ZooKeeperTicket
         });
     }
 
-    private Attempt displacedByDeletion(ZooKeeperSession session) {
+    private AttemptResult displacedByDeletion(ZooKeeperSession session) {
         state.beginRelease();
         session.deregister(this);
         watches.removeAll(session);
-        return new Attempt.Displaced(
+        return new AttemptResult.Displaced(
                 "somebody else deleted the queued node of lock \"" + request.name() + "\" at " + sessions.endpoints());
     }
 
     /** Continues where an earlier step or attempt ended. */
-    private CompletionStage<Attempt> nextStep(ZooKeeperSession session, int rounds) {
+    private CompletionStage<AttemptResult> nextStep(ZooKeeperSession session, int rounds) {
         if (state.isDeleted()) {
             return completed(displacedByDeletion(session));
         }
@@ -172,7 +172,7 @@ public final class ZooKeeperTicket
                 : createNode(session, rounds);
     }
 
-    private CompletionStage<Attempt> createNode(ZooKeeperSession session, int rounds) {
+    private CompletionStage<AttemptResult> createNode(ZooKeeperSession session, int rounds) {
         if (!state.beginCreate()) {
             throw new BackendUnavailableException(acquireText() + ": withdrawn");
         }
@@ -187,7 +187,7 @@ public final class ZooKeeperTicket
                         : nextStep(session, rounds - 1));
     }
 
-    private CompletionStage<Attempt> evaluate(ZooKeeperSession session, List<String> children, int rounds) {
+    private CompletionStage<AttemptResult> evaluate(ZooKeeperSession session, List<String> children, int rounds) {
         String name = state.ownNode().substring(lockNode.length() + 1);
         List<ContenderNode> queue = ContenderNode.queue(children, Optional.of(name));
         int position = 0;
@@ -201,7 +201,7 @@ public final class ZooKeeperTicket
             return completed(grant(session));
         }
         if (!request.mayWait()) {
-            return completed(new Attempt.Waiting(FALLBACK));
+            return completed(new AttemptResult.Waiting(FALLBACK));
         }
         List<String> nearest = queue.subList(Math.max(0, position - ContenderNodeState.MAX_WATCHED), position).stream()
                 .map(ahead -> lockNode + "/" + ahead.name())
@@ -215,11 +215,11 @@ public final class ZooKeeperTicket
                         return nextStep(session, rounds - 1);
                     }
                     // A session that ended before the listener was added wakes nobody.
-                    return completed(session.isOver() ? displacedBySessionEnd(session) : new Attempt.Waiting(FALLBACK));
+                    return completed(session.isOver() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
                 });
     }
 
-    private Attempt grant(ZooKeeperSession session) {
+    private AttemptResult grant(ZooKeeperSession session) {
         OptionalLong token = state.grant();
         if (token.isEmpty()) {
             return displacedByDeletion(session);
@@ -228,7 +228,7 @@ public final class ZooKeeperTicket
         if (!state.isOwnWatchValid(session.connection())) {
             deferredWatches.add(this); // the grant is valid without it: the watch only reports a deletion
         }
-        return new Attempt.Granted(token.getAsLong(), session.liveness().orElseThrow());
+        return new AttemptResult.Granted(token.getAsLong(), session.keepAlive().orElseThrow());
     }
 
     /** Watches the own node if the lock is granted. Does not wait. */
@@ -269,8 +269,8 @@ public final class ZooKeeperTicket
             return;
         }
         switch (state.nodeDeleted(path, session.connection(), released)) {
-            case REPORT_LOSS -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
-            case ASK_AGAIN -> waiter.wake();
+            case REPORT_LOSS -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
+            case ASK_AGAIN -> listener.wake();
             case NONE -> {}
         }
     }
@@ -289,12 +289,12 @@ public final class ZooKeeperTicket
 
     private void checkAgain() {
         watchOwn();
-        waiter.wake(); // also if granted: the answer that said so may not have reached the core
+        listener.wake(); // also if granted: the answer that said so may not have reached the core
     }
 
     @Override
     public void sessionEnded() {
-        waiter.wake();
+        listener.wake();
     }
 
     @Override
@@ -362,7 +362,7 @@ public final class ZooKeeperTicket
         return "release of lock \"" + request.name() + "\"";
     }
 
-    private static CompletionStage<Attempt> completed(Attempt attempt) {
+    private static CompletionStage<AttemptResult> completed(AttemptResult attempt) {
         return CompletableFuture.completedFuture(attempt);
     }
 
