@@ -25,7 +25,7 @@ public interface BackendContext {
     Executor blocking();
 
     /** Renews this session from now on, with or without grants on it, until it is lost. */
-    void keep(Liveness session);
+    void keep(KeepAlive session);
 
     /**
      * Renews soon, in one call of {@link LockBackend#renew}, what is held and due only later: a server may have lost it, as after
@@ -33,7 +33,7 @@ public interface BackendContext {
      *
      * @param which of all that is held
      */
-    void renewNow(Predicate<Liveness> which);
+    void renewNow(Predicate<KeepAlive> which);
 
     /**
      * Repeats the clean-up in the background until its stage succeeds or {@code untilNanos} on the clock; a client that

@@ -53,7 +53,7 @@ public final class CurrentSession<S extends CurrentSession.Session> {
     }
 
     /**
-     * The session for new tickets; does not wait until it is open.
+     * The session for new contenders; does not wait until it is open.
      *
      * @throws ClientClosedException after {@link #end}
      */

@@ -72,7 +72,7 @@ final class SimProcess {
         this.id = id;
         this.random = new Random(world.seed * 31 + id);
         this.lastContact = world.now();
-        BorrowedClock clock = new BorrowedClock(new ProcessClock());
+        SharedClock clock = new SharedClock(new ProcessClock());
         ClientOptions options = ClientOptions.defaults()
                 .requestTimeout(SimWorld.REQUEST_TIMEOUT)
                 .callbackExecutor(task -> world.clock.schedule(

@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,9 +56,10 @@ final class SentinelBallot {
     /**
      * Returns what the answers so far come to.
      *
-     * @param failures why sentinels did not answer
+     * @param reasons why sentinels did not answer, for people
+     * @param failures the same as exceptions, where there are any
      */
-    SentinelVerdict verdict(List<? extends Throwable> failures) {
+    SentinelVerdict verdict(List<String> reasons, List<Throwable> failures) {
         Map<String, List<SentinelAnswer>> votes =
                 new LinkedHashMap<>(); // the server that was asked about may have several names
         answers.values()
@@ -75,7 +75,7 @@ final class SentinelBallot {
                 majority,
                 named,
                 sentinels(),
-                count(votes) + because(failures),
+                count(votes) + because(reasons),
                 List.copyOf(failures));
     }
 
@@ -91,10 +91,7 @@ final class SentinelBallot {
                         + (answers.size() - naming) + " name another";
     }
 
-    private static String because(List<? extends Throwable> failures) {
-        return failures.stream()
-                .map(Throwable::getMessage)
-                .map(reason -> "; " + reason)
-                .collect(Collectors.joining());
+    private static String because(List<String> reasons) {
+        return reasons.isEmpty() ? "" : "; " + String.join("; ", reasons);
     }
 }

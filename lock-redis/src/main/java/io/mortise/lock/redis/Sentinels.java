@@ -113,6 +113,9 @@ final class Sentinels {
         private final Set<HostAndPort> told = new LinkedHashSet<>();
 
         @GuardedBy("Sentinels.this")
+        private final List<String> reasons = new ArrayList<>();
+
+        @GuardedBy("Sentinels.this")
         private final List<Throwable> failures = new ArrayList<>();
 
         Question(@Nullable SocketAddress server, List<SentinelConnection> asked) {
@@ -140,7 +143,7 @@ final class Sentinels {
                 alias = !ballot.add(answer);
                 told.addAll(answer.others());
                 more = recruit();
-                verdict = ballot.verdict(failures);
+                verdict = ballot.verdict(reasons, failures);
                 last = outstanding.isEmpty();
             }
             if (alias) {
@@ -173,9 +176,10 @@ final class Sentinels {
                 if (!outstanding.remove(sentinel)) {
                     return;
                 }
-                failures.add(new RedisException(sentinel.endpoint() + ": " + RedisFailure.reason(failure), failure));
+                reasons.add(sentinel.endpoint() + ": " + RedisFailure.reason(failure));
+                failures.add(failure);
                 forget(sentinel);
-                verdict = ballot.verdict(failures);
+                verdict = ballot.verdict(reasons, failures);
                 last = outstanding.isEmpty();
             }
             end(verdict, last);
@@ -189,11 +193,10 @@ final class Sentinels {
                 mute = List.copyOf(outstanding);
                 outstanding.clear();
                 mute.forEach(sentinel -> {
-                    failures.add(
-                            new RedisException(sentinel.endpoint() + ": no answer in " + limit.toMillis() + " ms"));
+                    reasons.add(sentinel.endpoint() + ": no answer in " + limit.toMillis() + " ms");
                     forget(sentinel);
                 });
-                verdict = ballot.verdict(failures);
+                verdict = ballot.verdict(reasons, failures);
                 last = outstanding.isEmpty();
             }
             mute.forEach(SentinelConnection::close); // TCP would notice in a quarter of an hour

@@ -14,7 +14,7 @@ import io.mortise.lock.redis.node.OwnUri;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ReplicaCheck;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Ending;
+import io.mortise.lock.spi.CloseDeadline;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -83,7 +83,7 @@ final class StandaloneLink implements RedisLink {
             return new StandaloneLink(node, options.servers(), channel, context, own, quorum);
         } catch (RuntimeException | Error e) {
             if (own != null) {
-                own.shutdown(Ending.LIMIT); // not awaited: what does not answer would not answer this either
+                own.shutdown(CloseDeadline.LIMIT); // not awaited: what does not answer would not answer this either
             }
             throw e;
         }
@@ -145,7 +145,7 @@ final class StandaloneLink implements RedisLink {
     public void close() {
         node.closing();
         sentinels.ifPresent(SentinelQuorum::close);
-        Future<?> ended = own == null ? node.close() : own.shutdown(Ending.LIMIT);
-        Ending.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
+        Future<?> ended = own == null ? node.close() : own.shutdown(CloseDeadline.LIMIT);
+        CloseDeadline.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock;
 
 /**
- * Whether something of a ticket may be at a master: kept apart from what is sent there, since a round that was given up may still
+ * Whether something of a contender may be at a master: kept apart from what is sent there, since a round that was given up may still
  * hear its answer when the next round has asked already. Thread-safe.
  */
 final class Footprint {

@@ -6,7 +6,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** What one ticket has at one master, or may have. */
+/** What one contender has at one master, or may have. */
 final class Part {
     private final Master master;
     private final Removal removal;

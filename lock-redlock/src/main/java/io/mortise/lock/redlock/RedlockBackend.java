@@ -16,14 +16,14 @@ import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Beginning;
-import io.mortise.lock.spi.Ending;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.CloseDeadline;
+import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The SPI over a majority of masters: tickets, and the hints for them. */
+/** The SPI over a majority of masters: contenders, and the hints for them. */
 final class RedlockBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(RedlockBackend.class);
 
@@ -46,7 +46,7 @@ final class RedlockBackend implements LockBackend {
     private final RedlockKeys keys;
     private final Masters masters;
     private final Admissions admissions;
-    private final Mailbox<RedlockTicket> mailbox;
+    private final Mailbox<RedlockContender> mailbox;
     private final Renewals renewals;
     private final @Nullable OwnClient<RedisClient> own;
 
@@ -99,7 +99,7 @@ final class RedlockBackend implements LockBackend {
         all.forEach(master -> master.opening().start());
         FirstQuorum wait = new FirstQuorum(masters, options, context);
         wait.start();
-        Beginning.of(endpoints(), wait.longest())
+        ConnectDeadline.of(endpoints(), wait.longest())
                 .orSay(wait::inVain)
                 .await(
                         masters.ready(),
@@ -119,7 +119,7 @@ final class RedlockBackend implements LockBackend {
 
     /** A master votes that did not: what it published meanwhile was not heard, and places in line and grants may be gone there. */
     private void wakeAll() {
-        mailbox.wakeAll(RedlockTicket::isWaiting);
+        mailbox.wakeAll(RedlockContender::isWaiting);
         context.renewNow(grant -> true);
     }
 
@@ -138,9 +138,9 @@ final class RedlockBackend implements LockBackend {
                 log.debug("event=message-ignored length={}", text.length());
                 return;
             }
-            Optional<RedlockTicket> ticket = mailbox.find(hint.get().attemptId());
-            if (ticket.isPresent()) {
-                ticket.get().hint(index);
+            Optional<RedlockContender> contender = mailbox.find(hint.get().attemptId());
+            if (contender.isPresent()) {
+                contender.get().hint(index);
             } else {
                 passOn(from, hint.get());
             }
@@ -190,7 +190,7 @@ final class RedlockBackend implements LockBackend {
         return admissions;
     }
 
-    Mailbox<RedlockTicket> mailbox() {
+    Mailbox<RedlockContender> mailbox() {
         return mailbox;
     }
 
@@ -238,12 +238,12 @@ final class RedlockBackend implements LockBackend {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        return new RedlockTicket(this, request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+        return new RedlockContender(this, request, waiter);
     }
 
     @Override
-    public void renew(List<Liveness> due) {
+    public void renew(List<KeepAlive> due) {
         renewals.renew(due);
     }
 
@@ -255,7 +255,7 @@ final class RedlockBackend implements LockBackend {
     private CompletableFuture<?> end() {
         masters.all().forEach(master -> master.opening().closing());
         return own != null
-                ? own.shutdown(Ending.LIMIT)
+                ? own.shutdown(CloseDeadline.LIMIT)
                 : CompletableFuture.allOf(masters.all().stream()
                         .map(master -> master.opening().close())
                         .toArray(CompletableFuture[]::new));
@@ -263,6 +263,6 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public void close() {
-        Ending.await(end(), context.requestTimeout(), "endpoints=" + endpoints());
+        CloseDeadline.await(end(), context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

@@ -10,13 +10,13 @@ import java.util.List;
  * after its release has begun; one that is executed after that is taken away as any other request that comes late.
  */
 final class Regain {
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<Part> parts;
     private final KeptVotes votes;
     private final long token;
 
-    Regain(RedlockTicket ticket, List<Part> parts, KeptVotes votes, long token) {
-        this.ticket = ticket;
+    Regain(RedlockContender contender, List<Part> parts, KeptVotes votes, long token) {
+        this.contender = contender;
         this.parts = parts;
         this.votes = votes;
         this.token = token;
@@ -29,22 +29,22 @@ final class Regain {
 
     /** A renewal found it gone there. Returns whether it is to be taken again, once that renewal is known to have succeeded. */
     boolean isWanted(Master master) {
-        return votes.gone(master.index(), ticket.nanoTime());
+        return votes.gone(master.index(), contender.nanoTime());
     }
 
     /** Asks that master, where the key is free. The next renewal tells whether it is there. */
     void at(Master master) {
         Master.Greeted voting = master.electable();
-        if (voting == null || ticket.isEnded()) {
+        if (voting == null || contender.isEnded()) {
             return;
         }
         Part part = parts.get(master.index());
         RedisNode node = voting.node();
-        long now = ticket.nanoTime();
+        long now = contender.nanoTime();
         long notAfter = node.notAfter(now);
         part.footprint().asking(false);
-        String[] args = ticket.regaining(voting, notAfter, token);
-        node.run(RedlockScript.REGAIN.script(), ticket.keys().all(), args, new Reply() {
+        String[] args = contender.regaining(voting, notAfter, token);
+        node.run(RedlockScript.REGAIN.script(), contender.keys().all(), args, new Reply() {
             @Override
             public void answered(List<Object> values) {
                 master.pace().answered();
@@ -52,7 +52,7 @@ final class Regain {
                 if (values.get(0).equals("late")) {
                     Round.heard(part, voting, now, (Long) values.get(1));
                 } else if (values.get(0) instanceof String) {
-                    ticket.doubt(master, voting);
+                    contender.doubt(master, voting);
                 } else if (values.get(0).equals(1L)) {
                     votes.kept(master.index(), now);
                 }
@@ -63,7 +63,7 @@ final class Regain {
             public void failed(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
                     part.removal().unanswered(voting.epoch(), notAfter);
-                    ticket.unanswered(master, voting, now);
+                    contender.unanswered(master, voting, now);
                 }
                 part.footprint().answered();
                 over(part);
@@ -73,8 +73,8 @@ final class Regain {
 
     /** A release that began meanwhile may have come there before it. */
     private void over(Part part) {
-        if (ticket.isEnded()) {
-            ticket.settle(part);
+        if (contender.isEnded()) {
+            contender.settle(part);
         }
     }
 }

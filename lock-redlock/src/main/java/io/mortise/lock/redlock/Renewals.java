@@ -3,7 +3,7 @@ package io.mortise.lock.redlock;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.node.Reply;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,13 +30,13 @@ final class Renewals {
 
     /** One grant of a chunk. */
     private static final class Asked {
-        private final RedlockLiveness liveness;
+        private final RedlockKeepAlive keepAlive;
         private final Poll poll;
         private final Queue<Master> lost = new ConcurrentLinkedQueue<>();
         private volatile boolean carried;
 
-        Asked(RedlockLiveness liveness, Quorum quorum) {
-            this.liveness = liveness;
+        Asked(RedlockKeepAlive keepAlive, Quorum quorum) {
+            this.keepAlive = keepAlive;
             this.poll = new Poll(quorum);
         }
 
@@ -47,16 +47,16 @@ final class Renewals {
                 if (master == null) {
                     return;
                 }
-                liveness.regain().at(master);
+                keepAlive.regain().at(master);
             }
         }
     }
 
-    void renew(List<Liveness> due) {
+    void renew(List<KeepAlive> due) {
         for (int from = 0; from < due.size(); from += CHUNK) {
             List<Asked> chunk = new ArrayList<>();
-            for (Liveness liveness : due.subList(from, Math.min(due.size(), from + CHUNK))) {
-                chunk.add(new Asked((RedlockLiveness) liveness, masters.quorum()));
+            for (KeepAlive keepAlive : due.subList(from, Math.min(due.size(), from + CHUNK))) {
+                chunk.add(new Asked((RedlockKeepAlive) keepAlive, masters.quorum()));
             }
             long sent = clock.nanoTime();
             for (Master master : masters.all()) {
@@ -73,10 +73,10 @@ final class Renewals {
         }
         String[] keys = new String[1 + chunk.size()];
         String[] args = new String[1 + 2 * chunk.size()];
-        keys[0] = chunk.get(0).liveness.keys().state();
+        keys[0] = chunk.get(0).keepAlive.keys().state();
         args[0] = voting.run();
         for (int i = 0; i < chunk.size(); i++) {
-            RedlockLiveness mine = chunk.get(i).liveness;
+            RedlockKeepAlive mine = chunk.get(i).keepAlive;
             keys[1 + i] = mine.keys().grant();
             args[1 + 2 * i] = mine.attemptId();
             args[2 + 2 * i] = String.valueOf(mine.lease().toMillis());
@@ -103,7 +103,7 @@ final class Renewals {
     }
 
     private void answered(Asked asked, Master master, Poll.Answer answer, long sent) {
-        RedlockLiveness mine = asked.liveness;
+        RedlockKeepAlive mine = asked.keepAlive;
         if (answer == Poll.Answer.YES) {
             mine.regain().kept(master, sent);
         } else if (answer == Poll.Answer.NO && mine.regain().isWanted(master)) {

@@ -6,7 +6,7 @@ import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reply;
 import io.mortise.lock.redis.node.Script;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,24 +27,24 @@ final class Round {
     /** Before the next question, whether the server knows the script or not. */
     private static final Script YIELD = RedlockScript.YIELD.script().whole();
 
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<Part> parts;
     private final Ballot ballot;
-    private final CompletableFuture<Attempt> outcome = new CompletableFuture<>();
+    private final CompletableFuture<AttemptResult> outcome = new CompletableFuture<>();
     private final long sent;
     private final Set<Part> asked = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
     private volatile boolean withoutQuorum;
 
-    Round(RedlockTicket ticket, List<Part> parts, Quorum quorum) {
-        this.ticket = ticket;
+    Round(RedlockContender contender, List<Part> parts, Quorum quorum) {
+        this.contender = contender;
         this.parts = parts;
         this.ballot = new Ballot(quorum);
-        this.sent = ticket.nanoTime();
+        this.sent = contender.nanoTime();
     }
 
     /** The core hears of the outcome once this has returned: until then nothing of a next round is sent. */
-    CompletionStage<Attempt> start() {
+    CompletionStage<AttemptResult> start() {
         List<Part> absent = new ArrayList<>();
         List<Part> spared = new ArrayList<>();
         for (Part part : parts) {
@@ -70,11 +70,11 @@ final class Round {
 
     private void ask(Part part, Master.Greeted voting, int tries) {
         RedisNode node = voting.node();
-        long now = ticket.nanoTime();
+        long now = contender.nanoTime();
         long notAfter = node.notAfter(now);
-        String[] args = ticket.acquiring(part, voting, notAfter);
-        part.footprint().asking(ticket.mayWait());
-        node.run(RedlockScript.ACQUIRE.script(), ticket.keys().all(), args, new Reply() {
+        String[] args = contender.acquiring(part, voting, notAfter);
+        part.footprint().asking(contender.mayWait());
+        node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new Reply() {
             private volatile boolean again = tries < MOST_TRIES;
 
             @Override
@@ -91,13 +91,13 @@ final class Round {
             public void failed(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
                     part.removal().unanswered(voting.epoch(), notAfter);
-                    ticket.unanswered(part.master(), voting, now);
+                    contender.unanswered(part.master(), voting, now);
                 }
                 part.footprint().answered();
                 if (notExecuted) {
                     part.untouch();
                 }
-                landed(part, new Vote.Failed(RedisFailure.of(cause, ticket.what(), node.endpoints())), again);
+                landed(part, new Vote.Failed(RedisFailure.of(cause, contender.what(), node.endpoints())), again);
             }
         });
     }
@@ -123,7 +123,7 @@ final class Round {
                 case "late" -> {
                     heard(part, voting, sentNanos, (Long) values.get(1));
                     part.untouch();
-                    if (tries > 1 && !lost && !outcome.isDone() && !ticket.isEnded()) {
+                    if (tries > 1 && !lost && !outcome.isDone() && !contender.isEnded()) {
                         ask(part, voting, tries - 1);
                     } else {
                         landed(
@@ -135,7 +135,7 @@ final class Round {
                 }
                 default -> {
                     part.untouch();
-                    ticket.doubt(part.master(), voting);
+                    contender.doubt(part.master(), voting);
                     landed(part, part.master().abstains(), again);
                 }
             }
@@ -161,25 +161,25 @@ final class Round {
     private void landed(Part part, Vote vote, boolean again) {
         switch (ballot.cast(part.master().index(), vote)) {
             case OPEN -> reportLoss();
-            case WON -> new SecondPhase(ticket, parts, ballot, this::granted, this::wonInVain).begin();
-            case BUSY -> lost(() -> outcome.complete(ticket.waiting(ballot)));
+            case WON -> new SecondPhase(contender, parts, ballot, this::granted, this::wonInVain).begin();
+            case BUSY -> lost(() -> outcome.complete(contender.waiting(ballot)));
             case NO_QUORUM ->
                 lost(() -> {
                     withoutQuorum = true;
                     reportLoss();
                 });
         }
-        if (again && ticket.isEnded()) {
-            ticket.settle(part);
+        if (again && contender.isEnded()) {
+            contender.settle(part);
         } else if (again && lost && vote instanceof Vote.Granted) {
-            ticket.displace("a vote came after it was given back");
+            contender.displace("a vote came after it was given back");
         }
     }
 
     /** What is given back is so already. Only once all have answered or failed it is known who did not answer. */
     private void reportLoss() {
         if (withoutQuorum && ballot.isComplete()) {
-            outcome.completeExceptionally(RoundReport.noQuorum(ticket.what(), parts, ballot));
+            outcome.completeExceptionally(RoundReport.noQuorum(contender.what(), parts, ballot));
         }
     }
 
@@ -192,36 +192,36 @@ final class Round {
         }
     }
 
-    /** What was granted, or may be, stands in nobody's way. One that does not wait is withdrawn by its ticket. */
+    /** What was granted, or may be, stands in nobody's way. One that does not wait is withdrawn by its contender. */
     private void giveBack(Part part) {
         boolean notOurs = ballot.votes().get(part.master().index()).isNotOurs();
-        if (notOurs || !part.isTouched() || !ticket.mayWait() || ticket.isEnded()) {
+        if (notOurs || !part.isTouched() || !contender.mayWait() || contender.isEnded()) {
             return;
         }
-        part.master().node().run(YIELD, ticket.keys().all(), ticket.yielding(part), new Reply() {
+        part.master().node().run(YIELD, contender.keys().all(), contender.yielding(part), new Reply() {
             @Override
             public void answered(List<Object> values) {}
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
-                ticket.displace("a vote that was to be given back may be so at any time");
+                contender.displace("a vote that was to be given back may be so at any time");
             }
         });
     }
 
     private void granted(long token) {
-        long validUntil = LockClock.deadline(sent, ticket.lease());
-        if (ticket.nanoTime() - validUntil >= 0) {
+        long validUntil = LockClock.deadline(sent, contender.lease());
+        if (contender.nanoTime() - validUntil >= 0) {
             wonInVain("it took longer than the lease");
         } else {
-            outcome.complete(ticket.grant(token, validUntil, ballot));
+            outcome.complete(contender.grant(token, validUntil, ballot));
         }
     }
 
     /** Others have seen a majority of ours and wait for its end: they are woken. The next attempt has another id. */
     private void wonInVain(String why) {
-        ticket.displace(why);
-        outcome.completeExceptionally(new BackendUnavailableException(ticket.what() + ": " + why));
+        contender.displace(why);
+        outcome.completeExceptionally(new BackendUnavailableException(contender.what() + ": " + why));
     }
 
     /** As far as they have answered. */

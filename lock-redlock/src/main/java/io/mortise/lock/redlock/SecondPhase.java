@@ -12,7 +12,7 @@ import java.util.function.LongConsumer;
  * which the lock is still ours; before that the next grant could get a lower one (S3).
  */
 final class SecondPhase {
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<Part> parts;
     private final Ballot ballot;
     private final long token;
@@ -21,8 +21,13 @@ final class SecondPhase {
     private final Poll poll;
 
     /** @param ballot that was won; one of the two is told */
-    SecondPhase(RedlockTicket ticket, List<Part> parts, Ballot ballot, LongConsumer granted, Consumer<String> failed) {
-        this.ticket = ticket;
+    SecondPhase(
+            RedlockContender contender,
+            List<Part> parts,
+            Ballot ballot,
+            LongConsumer granted,
+            Consumer<String> failed) {
+        this.contender = contender;
         this.parts = parts;
         this.ballot = ballot;
         this.token = ballot.token();
@@ -54,8 +59,8 @@ final class SecondPhase {
             answered(Poll.Answer.NONE);
             return;
         }
-        String[] args = ticket.raising(voting, token);
-        voting.node().run(RedlockScript.RAISE.script(), ticket.keys().all(), args, new Reply() {
+        String[] args = contender.raising(voting, token);
+        voting.node().run(RedlockScript.RAISE.script(), contender.keys().all(), args, new Reply() {
             @Override
             public void answered(List<Object> values) {
                 boolean counts = voting.stands() && values.get(0) instanceof Long;

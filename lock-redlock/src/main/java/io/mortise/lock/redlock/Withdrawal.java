@@ -11,13 +11,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The end of a ticket: all masters are told at once, and it is done when a majority has answered. The others are settled in the
+ * The end of a contender: all masters are told at once, and it is done when a majority has answered. The others are settled in the
  * background.
  */
 final class Withdrawal {
     private static final Duration AGAIN = Duration.ofMillis(50);
 
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<Part> parts;
     private final BackendContext context;
     private final String what;
@@ -27,8 +27,8 @@ final class Withdrawal {
     private final Queue<String> silent = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
-    Withdrawal(RedlockTicket ticket, List<Part> parts, BackendContext context, String what) {
-        this.ticket = ticket;
+    Withdrawal(RedlockContender contender, List<Part> parts, BackendContext context, String what) {
+        this.contender = contender;
         this.parts = parts;
         this.context = context;
         this.what = what;
@@ -63,7 +63,7 @@ final class Withdrawal {
                 .release(
                         found -> {
                             if (!found.settled()) {
-                                ticket.settle(part); // a request without an answer may yet be executed
+                                contender.settle(part); // a request without an answer may yet be executed
                             }
                             if (!found.held() && gone == Poll.Answer.NONE) {
                                 silent(part, "it has nothing any more");
@@ -72,7 +72,7 @@ final class Withdrawal {
                         },
                         failure -> {
                             if (ended.isDone() || context.clock().nanoTime() - patience >= 0) {
-                                ticket.settle(part);
+                                contender.settle(part);
                                 silent(part, String.valueOf(failure.getMessage()));
                                 answered(Poll.Answer.NONE);
                             } else {

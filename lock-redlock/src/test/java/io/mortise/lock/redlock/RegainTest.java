@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -84,8 +84,8 @@ class RegainTest extends ThreeLinesTest {
         }
     }
 
-    private static Waiter waiter() {
-        return new Waiter() {
+    private static ContenderListener waiter() {
+        return new ContenderListener() {
             @Override
             public void wake() {}
 
@@ -99,17 +99,17 @@ class RegainTest extends ThreeLinesTest {
     void S08_aVoteThatIsTakenAgainBehindTheReleaseIsTakenBack() throws Exception {
         LockRequest request = new Request(
                 new LockName("x"), LockMode.EXCLUSIVE, ScriptBench.attempt(1), ScriptBench.record(1), LEASE, false);
-        Ticket ticket = backend().enqueue(request, waiter());
-        Attempt.Granted granted =
-                (Attempt.Granted) ticket.attempt().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS);
+        Contender contender = backend().enqueue(request, waiter());
+        AttemptResult.Granted granted = (AttemptResult.Granted)
+                contender.attempt().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS);
         awaitVotes();
-        Regain regain = ((RedlockLiveness) granted.liveness()).regain();
+        Regain regain = ((RedlockKeepAlive) granted.keepAlive()).regain();
         bare(0, "DEL", X.grant());
         bare(0, "SCRIPT", "FLUSH");
         bare(0, "SCRIPT", "LOAD", RedlockScript.RELEASE.script().text());
         bare(0, "CONFIG", "RESETSTAT");
         regain.at(master(0));
-        assertThat(ticket.end().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS))
+        assertThat(contender.end().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
         Await.until("it was taken again", SOON, () -> calls(0, "set") == 1);
         Await.until("and taken back, before it is over by itself", SOON, () -> calls(0, "del") == 1);

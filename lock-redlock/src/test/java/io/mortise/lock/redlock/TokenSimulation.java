@@ -44,12 +44,12 @@ final class TokenSimulation {
 
     /** One that asks for the lock over and over. */
     private final class SimulatedClient {
-        private Optional<Attempt> attempt = Optional.empty();
+        private Optional<AttemptResult> attempt = Optional.empty();
         private boolean holds;
 
         void act() {
             if (attempt.isEmpty()) {
-                attempt = Optional.of(new Attempt(this));
+                attempt = Optional.of(new AttemptResult(this));
             } else if (holds && random.nextInt(3) == 0) {
                 attempt.get().regain(anyNode());
             } else if (holds || random.nextInt(10) == 0) { // a release, or it gives up
@@ -60,7 +60,7 @@ final class TokenSimulation {
         }
     }
 
-    private final class Attempt {
+    private final class AttemptResult {
         private final SimulatedClient client;
         private final String owner = "attempt-" + attempts++;
         private final long asked = now;
@@ -70,7 +70,7 @@ final class TokenSimulation {
         private boolean over;
         private int granted = -1;
 
-        Attempt(SimulatedClient client) {
+        AttemptResult(SimulatedClient client) {
             this.client = client;
             for (int node = 0; node < quorum.nodes(); node++) {
                 int to = node;

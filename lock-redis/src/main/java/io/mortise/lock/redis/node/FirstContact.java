@@ -6,8 +6,8 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Beginning;
-import io.mortise.lock.spi.LinkageFailure;
+import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.LinkageErrorCheck;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -42,7 +42,7 @@ public final class FirstContact {
             String endpoints,
             BackendContext context) {
         long millis = context.connectTimeout().toMillis();
-        Beginning beginning = Beginning.of(endpoints, context.connectTimeout())
+        ConnectDeadline beginning = ConnectDeadline.of(endpoints, context.connectTimeout())
                 .orSay(() -> "no connection to " + endpoints + " in " + millis + " ms");
         return beginning.tryFor(() -> once(connect, discard, servers, endpoints, context, beginning));
     }
@@ -53,7 +53,7 @@ public final class FirstContact {
             List<RedisURI> servers,
             String endpoints,
             BackendContext context,
-            Beginning beginning) {
+            ConnectDeadline beginning) {
         CompletableFuture<T> contact = Approach.begin(connect, discard, servers, context);
         try {
             return beginning.await(contact, failure -> explained(failure, endpoints));
@@ -80,7 +80,7 @@ public final class FirstContact {
                     endpoints + " does not speak Redis' protocol: another service listens there (" + reason + ")",
                     failure);
         }
-        Optional<LockConfigurationException> unlinked = LinkageFailure.find(failure, "connect to " + endpoints);
+        Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(failure, "connect to " + endpoints);
         return unlinked.isPresent() ? unlinked.get() : RedisFailure.of(failure, "connect", endpoints);
     }
 }

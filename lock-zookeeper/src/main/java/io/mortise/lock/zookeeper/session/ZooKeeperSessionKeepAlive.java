@@ -8,8 +8,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Tracks until when a session is proved alive, on which all its grants depend. An answered write proves it, since only a server in touch with a
- * majority can answer one: a server that is cut off still answers pings, and a leader that is cut off {@code sync}s.
+ * Tracks until when a session is proved alive, on which all its grants depend.
+ *
+ * <p>An answered write proves it, since only a server in touch with a majority can answer one: a server that is cut off still
+ * answers pings, and a leader that is cut off answers {@code sync}s.
  */
 public final class ZooKeeperSessionKeepAlive extends KeepAlive {
     private final ZooKeeperSession session;
