@@ -4,10 +4,10 @@ package io.mortise.lock.zookeeper.queue;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
-import io.mortise.lock.spi.DeferredWatches;
-import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.DeferredWatches;
+import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.zookeeper.session.NodeWatchRegistry;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
@@ -215,7 +215,8 @@ public final class ZooKeeperContender
                         return nextStep(session, rounds - 1);
                     }
                     // A session that ended before the listener was added wakes nobody.
-                    return completed(session.isOver() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
+                    return completed(
+                            session.isOver() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
                 });
     }
 

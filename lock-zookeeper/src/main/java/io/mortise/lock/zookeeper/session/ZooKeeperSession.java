@@ -201,7 +201,8 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
     private void connected() {
         connection++;
-        keepAlive().ifPresent(ZooKeeperSessionKeepAlive::checkDeadline); // a reconnect past the deadline revives nothing
+        keepAlive()
+                .ifPresent(ZooKeeperSessionKeepAlive::checkDeadline); // a reconnect past the deadline revives nothing
         if (ended) {
             return;
         }
