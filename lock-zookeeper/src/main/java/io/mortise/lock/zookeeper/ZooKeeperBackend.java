@@ -124,8 +124,8 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     @Override
-    public Contender enqueue(LockRequest request, ContenderListener waiter) {
-        return new ZooKeeperContender(sessions, lockNodes, deferredWatches, GrantNodeGuard::unwrap, request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
+        return new ZooKeeperContender(sessions, lockNodes, deferredWatches, GrantNodeGuard::unwrap, request, listener);
     }
 
     @Override

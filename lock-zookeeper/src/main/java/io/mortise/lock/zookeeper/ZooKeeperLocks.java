@@ -7,8 +7,8 @@ import io.mortise.lock.spi.LockClients;
 import java.util.Objects;
 
 /**
- * Opens lock clients on ZooKeeper by programmatic configuration: for ACLs, TLS, SASL, or a {@code ZooKeeper} handle that the
- * application already has.
+ * Opens lock clients on ZooKeeper by programmatic configuration. Needed for ACLs, TLS and SASL, and to borrow a {@code ZooKeeper}
+ * handle that the application already has.
  */
 public final class ZooKeeperLocks {
     private ZooKeeperLocks() {}

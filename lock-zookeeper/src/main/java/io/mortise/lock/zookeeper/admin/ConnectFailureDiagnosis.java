@@ -102,10 +102,10 @@ public final class ConnectFailureDiagnosis {
             return new Obstacle("refuses connections", false);
         }
         if (failure instanceof UnknownHostException) {
-            return new Obstacle("is not known to the name service", false);
+            return new Obstacle("has a host name that cannot be resolved", false);
         }
         if (failure instanceof SSLContextException) {
-            return new Obstacle("is to be reached over TLS, which cannot be set up: " + innermost(failure), true);
+            return new Obstacle("cannot be reached: TLS could not be set up: " + innermost(failure), true);
         }
         return server.secure() ? obstacleToTls(server, failure) : obstacleToPlain(server, failure);
     }
@@ -113,16 +113,16 @@ public final class ConnectFailureDiagnosis {
     private static Obstacle obstacleToTls(ServerStatusProbe server, Throwable failure) {
         if (!server.ask(false).text().isBlank()) {
             return new Obstacle(
-                    "does not speak TLS on this port, and this client does (zookeeper.client.secure)", true);
+                    "does not speak TLS on this port, but this client does (zookeeper.client.secure)", true);
         }
-        return new Obstacle("fails in TLS: " + failure.getMessage(), isAnswerInTls(failure));
+        return new Obstacle("fails the TLS handshake: " + failure.getMessage(), isAnswerInTls(failure));
     }
 
     private static Obstacle obstacleToPlain(ServerStatusProbe server, Throwable failure) {
         ServerStatusProbe.Answer answer = server.ask(true);
         if (answer.failure().isEmpty() || isAnswerInTls(answer.failure().get())) {
             return new Obstacle(
-                    "speaks TLS on this port, and this client does not: it needs zookeeper.client.secure=true", true);
+                    "speaks TLS on this port, but this client does not: set zookeeper.client.secure=true", true);
         }
         String text = failure instanceof SocketTimeoutException ? "does not answer" : "fails: " + failure.getMessage();
         return new Obstacle(text, false);

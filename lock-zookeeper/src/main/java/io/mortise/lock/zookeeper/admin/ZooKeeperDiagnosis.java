@@ -37,7 +37,8 @@ final class ZooKeeperDiagnosis {
         if (voters % 2 == 0) {
             return List.of(new Finding(
                     Severity.INFO,
-                    "an ensemble of " + voters + " voting servers: no more of them may fail than of " + (voters - 1),
+                    "an ensemble of " + voters + " voting servers, which tolerates no more failures than one of "
+                            + (voters - 1),
                     "run an odd number of voting servers; others can be observers"));
         }
         return List.of();

@@ -31,7 +31,7 @@ import org.apache.zookeeper.KeeperException.Code;
 public final class ZooKeeperLockAdmin implements LockAdmin {
     private static final int MAX_PIPELINED = 100;
 
-    /** How many lock nodes are read for one page, which ends before it is full rather than at the request timeout. */
+    /** How many lock nodes are read for one page. The page may end before it is full, so that it keeps the request timeout. */
     private static final int MAX_READ = 2_000;
 
     private final ZooKeeperSettings settings;
@@ -95,7 +95,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                         : CompletableFuture.failedFuture(failure));
     }
 
-    /** Returns locks in the order of their names; the cursor is the last name that was read for the page before. */
+    /** Lists locks in the order of their names. The cursor is the last name that was read for the previous page. */
     @Override
     public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
         return request(

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One queued child of a lock node: its name ends in {@code lock-} and the sequence number that the server assigned. Curator's
- * mutex names its nodes in the same way.
+ * One queued child of a lock node. Its name ends in {@code lock-} and the sequence number that the server assigned, as those of
+ * Curator's mutex do.
  *
  * @param name the child's name
  * @param sequence signed and 32 bits wide: it wraps

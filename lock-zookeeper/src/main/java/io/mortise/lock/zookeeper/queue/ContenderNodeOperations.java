@@ -40,38 +40,38 @@ final class ContenderNodeOperations {
      *
      * @return the children of the lock node; empty if the creation must be repeated
      */
-    CompletionStage<Optional<List<String>>> create(ZooKeeperSession on) {
+    CompletionStage<Optional<List<String>>> create(ZooKeeperSession session) {
         lockNodes.markUsed(lockNode);
         byte[] record = request.ownerRecord().getBytes(StandardCharsets.UTF_8);
-        CompletableFuture<AsyncZooKeeper.CreatedNode> created =
-                on.calls().create(lockNode + "/" + prefix, record, lockNodes.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
-        CompletableFuture<List<String>> listed = on.calls().children(lockNode);
+        CompletableFuture<AsyncZooKeeper.CreatedNode> created = session.calls()
+                .create(lockNode + "/" + prefix, record, lockNodes.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
+        CompletableFuture<List<String>> listed = session.calls().children(lockNode);
         return created.handle((node, failure) -> failure != null && ZooKeeperErrors.hasCode(failure, Code.NONODE)
-                        ? createWithLockNode(on, record)
-                        : created(on, node, failure, listed))
+                        ? createWithLockNode(session, record)
+                        : created(session, node, failure, listed))
                 .thenCompose(children -> children);
     }
 
-    private CompletionStage<Optional<List<String>>> createWithLockNode(ZooKeeperSession on, byte[] record) {
+    private CompletionStage<Optional<List<String>>> createWithLockNode(ZooKeeperSession session, byte[] record) {
         return lockNodes
-                .createWithChild(on, lockNode, prefix, record)
+                .createWithChild(session, lockNode, prefix, record)
                 .handle((node, failure) -> {
                     if (failure != null && ZooKeeperErrors.hasCode(failure, Code.NODEEXISTS)) {
                         state.markNotCreated(); // another contender has created the lock node meanwhile
                         return CompletableFuture.completedFuture(Optional.<List<String>>empty());
                     }
-                    return created(on, node, failure, on.calls().children(lockNode));
+                    return created(session, node, failure, session.calls().children(lockNode));
                 })
                 .thenCompose(children -> children);
     }
 
     private CompletableFuture<Optional<List<String>>> created(
-            ZooKeeperSession on,
+            ZooKeeperSession session,
             AsyncZooKeeper.@Nullable CreatedNode node,
             @Nullable Throwable failure,
             CompletableFuture<List<String>> listed) {
         if (node != null) {
-            markCreated(on, node.path(), node.czxid());
+            markCreated(session, node.path(), node.czxid());
             return listed.thenApply(Optional::of);
         }
         Throwable cause = Objects.requireNonNull(failure);
@@ -81,21 +81,21 @@ final class ContenderNodeOperations {
         return CompletableFuture.failedFuture(cause);
     }
 
-    private void markCreated(ZooKeeperSession on, String path, long czxid) {
+    private void markCreated(ZooKeeperSession session, String path, long czxid) {
         state.markCreated(path, czxid);
-        watches.addOwnNode(on, path);
+        watches.addOwnNode(session, path);
     }
 
     /** Finds out whether a create whose reply was lost has made a node: its name contains the attempt id. */
-    CompletionStage<?> find(ZooKeeperSession on) {
-        return on.calls().queue(lockNode, true).thenCompose(children -> {
+    CompletionStage<?> find(ZooKeeperSession session) {
+        return session.calls().queue(lockNode, true).thenCompose(children -> {
             Optional<String> own = ownNode(children);
             if (own.isEmpty()) {
                 state.markNotCreated();
                 return CompletableFuture.completedFuture(false);
             }
-            return on.calls().data(own.get()).thenApply(data -> {
-                markCreated(on, own.get(), data.stat().getCzxid());
+            return session.calls().data(own.get()).thenApply(data -> {
+                markCreated(session, own.get(), data.stat().getCzxid());
                 return true;
             });
         });
@@ -109,19 +109,19 @@ final class ContenderNodeOperations {
     }
 
     /** Deletes the node, after a search for it if its name is not known. Completes with whether it existed. */
-    CompletionStage<Boolean> delete(ZooKeeperSession on) {
+    CompletionStage<Boolean> delete(ZooKeeperSession session) {
         Optional<String> own = state.node();
         return own.isPresent()
-                ? on.calls().delete(own.get())
-                : on.calls()
+                ? session.calls().delete(own.get())
+                : session.calls()
                         .queue(lockNode, true)
                         .thenCompose(children -> ownNode(children)
-                                .map(found -> on.calls().delete(found))
+                                .map(found -> session.calls().delete(found))
                                 .orElseGet(() -> CompletableFuture.completedFuture(false)));
     }
 
     /** Has the lock node deleted soon, if nobody uses it until then. */
-    void lockNodeUnused(ZooKeeperSession on) {
-        lockNodes.markUnused(on, lockNode);
+    void lockNodeUnused(ZooKeeperSession session) {
+        lockNodes.markUnused(session, lockNode);
     }
 }

@@ -22,7 +22,12 @@ final class ContenderNodeState {
 
     private static final long NEVER = -1;
 
-    /** The connection on which a predecessor's watch was registered, and whether its node is, or may be, of our own session. */
+    /**
+     * The watch on a predecessor.
+     *
+     * @param connection the connection on which it was registered
+     * @param sameSession whether the predecessor is, or may be, a node of our own session
+     */
     private record PredecessorWatch(long connection, boolean sameSession) {
         static final PredecessorWatch NONE = new PredecessorWatch(NEVER, true);
     }
@@ -118,7 +123,7 @@ final class ContenderNodeState {
         return deleted;
     }
 
-    /** Returns whether events have shown that our node is the head of the queue: no list is needed to grant the lock. */
+    /** Returns whether events have shown that our node is the head of the queue. No list is needed then to grant the lock. */
     synchronized boolean isHeadOfQueue() {
         return headOfQueue;
     }
@@ -194,7 +199,7 @@ final class ContenderNodeState {
         predecessors.computeIfPresent(path, (known, before) -> new PredecessorWatch(connection, sameSession));
     }
 
-    /** Records that we may not watch this one: it counts as a further one, so the deletion of the nearer one needs a list. */
+    /** Records that we may not watch this one. It counts as a further one then, so after the nearer one's deletion we must list. */
     synchronized void predecessorUnreadable(String path) {
         predecessors.remove(path);
         unreadable = true;

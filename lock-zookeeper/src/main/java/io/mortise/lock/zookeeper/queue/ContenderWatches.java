@@ -19,8 +19,8 @@ final class ContenderWatches {
     }
 
     /** Adds the listener for the own node; its watch is registered later. */
-    void addOwnNode(ZooKeeperSession on, String own) {
-        on.watches().add(own, listener);
+    void addOwnNode(ZooKeeperSession session, String own) {
+        session.watches().add(own, listener);
     }
 
     /**
@@ -28,15 +28,16 @@ final class ContenderWatches {
      *
      * @return false if the own node does not exist any more
      */
-    CompletableFuture<Boolean> watchPredecessors(ZooKeeperSession on, List<String> nearest, boolean further) {
-        remove(on, state.setPredecessors(nearest, further));
-        CompletableFuture<Boolean> ownExists =
-                state.isOwnWatchValid(on.connection()) ? CompletableFuture.completedFuture(true) : watchOwnNode(on);
+    CompletableFuture<Boolean> watchPredecessors(ZooKeeperSession session, List<String> nearest, boolean further) {
+        remove(session, state.setPredecessors(nearest, further));
+        CompletableFuture<Boolean> ownExists = state.isOwnWatchValid(session.connection())
+                ? CompletableFuture.completedFuture(true)
+                : watchOwnNode(session);
         String next = nearest.get(nearest.size() - 1);
-        for (String path : state.unwatchedPredecessors(on.connection())) {
+        for (String path : state.unwatchedPredecessors(session.connection())) {
             CompletableFuture<Boolean> watched = path.equals(next)
-                    ? watchPredecessor(on, path)
-                    : unlessUnreadable(on, path, watchPredecessor(on, path));
+                    ? watchPredecessor(session, path)
+                    : unlessUnreadable(session, path, watchPredecessor(session, path));
             ownExists = ownExists.thenCombine(watched, (own, predecessor) -> own);
         }
         return ownExists;
@@ -44,66 +45,66 @@ final class ContenderWatches {
 
     /** Of other contenders' nodes only the next predecessor must be readable to us. */
     private CompletableFuture<Boolean> unlessUnreadable(
-            ZooKeeperSession on, String path, CompletableFuture<Boolean> watched) {
+            ZooKeeperSession session, String path, CompletableFuture<Boolean> watched) {
         return watched.exceptionallyCompose(failure -> {
             if (!ZooKeeperErrors.hasCode(failure, Code.NOAUTH)) {
                 return CompletableFuture.failedFuture(failure);
             }
-            on.watches().remove(path, listener);
+            session.watches().remove(path, listener);
             state.predecessorUnreadable(path);
             return CompletableFuture.completedFuture(true);
         });
     }
 
-    private CompletableFuture<Boolean> watchPredecessor(ZooKeeperSession on, String path) {
-        return on.watches()
+    private CompletableFuture<Boolean> watchPredecessor(ZooKeeperSession session, String path) {
+        return session.watches()
                 .add(
                         path,
                         listener,
-                        () -> on.calls()
+                        () -> session.calls()
                                 .watch(
                                         path,
-                                        on,
+                                        session,
                                         stat -> state.predecessorWatched(
                                                 path,
-                                                on.connection(),
-                                                on.calls().isOfThisSession(stat))))
+                                                session.connection(),
+                                                session.calls().isOfThisSession(stat))))
                 .thenApply(exists -> {
                     if (!exists) { // deleted between the list and the watch
-                        on.watches().remove(path, listener);
-                        state.predecessorMissing(path, on.connection());
+                        session.watches().remove(path, listener);
+                        state.predecessorMissing(path, session.connection());
                     }
                     return exists;
                 });
     }
 
     /** Registers the watch on the own node. Completes with whether the node exists. */
-    CompletableFuture<Boolean> watchOwnNode(ZooKeeperSession on) {
-        return on.calls().watch(state.ownNode(), on, stat -> state.ownNodeWatched(on.connection()));
+    CompletableFuture<Boolean> watchOwnNode(ZooKeeperSession session) {
+        return session.calls().watch(state.ownNode(), session, stat -> state.ownNodeWatched(session.connection()));
     }
 
     /** Removes the listeners for predecessors that are all deleted: their watches have fired or will, so the server keeps none. */
-    void forgetPredecessors(ZooKeeperSession on) {
-        state.clearPredecessors().forEach(path -> on.watches().remove(path, listener));
+    void forgetPredecessors(ZooKeeperSession session) {
+        state.clearPredecessors().forEach(path -> session.watches().remove(path, listener));
     }
 
     /** Removes the watches on predecessors, on the server too. */
-    void removePredecessors(ZooKeeperSession on) {
-        remove(on, state.clearPredecessors());
+    void removePredecessors(ZooKeeperSession session) {
+        remove(session, state.clearPredecessors());
     }
 
     /** Removes all watches; that on the own node only locally, since the node is being deleted. */
-    void removeAll(ZooKeeperSession on) {
-        removePredecessors(on);
-        state.node().ifPresent(own -> on.watches().remove(own, listener));
+    void removeAll(ZooKeeperSession session) {
+        removePredecessors(session);
+        state.node().ifPresent(own -> session.watches().remove(own, listener));
     }
 
     /** Removes the watches on the server too, unless another contender of the session needs them. */
-    private void remove(ZooKeeperSession on, List<String> paths) {
+    private void remove(ZooKeeperSession session, List<String> paths) {
         for (String path : paths) {
-            on.watches().remove(path, listener, () -> {
-                if (!on.serverDeletesNodes()) {
-                    on.calls().removeWatch(path, on, on.isManaged());
+            session.watches().remove(path, listener, () -> {
+                if (!session.serverDeletesNodes()) {
+                    session.calls().removeWatch(path, session, session.isManaged());
                 }
             });
         }

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes lock nodes that this client no longer uses, so that names which are used once do not pile up (S17).
+ * Deletes lock nodes that this client no longer uses (S17).
  *
- * <p>The server removes empty containers too, but 10,000 a minute at most, and only while its leader keeps up. A node that is used
+ * <p>Names that are used once would pile up otherwise. The server removes empty containers too, but 10,000 a minute at most, and only while its leader keeps up. A node that is used
  * again within {@link #PERIOD} stays, since creating it again costs a round trip. The server refuses to delete a node with
  * children, so a lock node that others use is never touched. Thread-safe.
  */

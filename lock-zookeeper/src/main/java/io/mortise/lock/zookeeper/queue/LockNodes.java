@@ -35,25 +35,26 @@ public final class LockNodes {
     }
 
     /**
-     * Creates the contender's node together with the container that is its lock node, or neither: the server never removes a
-     * container that has had no child. Fails with NODEEXISTS if the lock node exists by now.
+     * Creates a lock node and its first child in one transaction: the server never removes a container that has had no child.
+     * Fails with NODEEXISTS if the lock node exists by now.
      */
     CompletionStage<AsyncZooKeeper.CreatedNode> createWithChild(
-            ZooKeeperSession on, String lockNode, String child, byte[] ownerRecord) {
+            ZooKeeperSession session, String lockNode, String child, byte[] ownerRecord) {
         // The base path only if it is missing: who may create locks may not be allowed to create what is above them.
-        return on.calls()
+        return session.calls()
                 .createInNewContainer(lockNode, child, ownerRecord, acl)
                 .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)
-                        ? createBasePath(on)
-                                .thenCompose(done -> on.calls().createInNewContainer(lockNode, child, ownerRecord, acl))
+                        ? createBasePath(session)
+                                .thenCompose(
+                                        done -> session.calls().createInNewContainer(lockNode, child, ownerRecord, acl))
                                 .toCompletableFuture()
                         : CompletableFuture.failedFuture(failure));
     }
 
-    private CompletionStage<Boolean> createBasePath(ZooKeeperSession on) {
+    private CompletionStage<Boolean> createBasePath(ZooKeeperSession session) {
         CompletionStage<Boolean> created = CompletableFuture.completedFuture(true);
         for (String node : paths.baseNodes()) {
-            created = created.thenCompose(done -> on.calls().ensure(node, acl, CreateMode.PERSISTENT));
+            created = created.thenCompose(done -> session.calls().ensure(node, acl, CreateMode.PERSISTENT));
         }
         return created;
     }
@@ -64,8 +65,8 @@ public final class LockNodes {
     }
 
     /** Has a lock node deleted later, below which the client has deleted its child. */
-    void markUnused(ZooKeeperSession on, String lockNode) {
-        cleanup.unused(on, lockNode);
+    void markUnused(ZooKeeperSession session, String lockNode) {
+        cleanup.unused(session, lockNode);
     }
 
     /** Deletes at once what would be deleted later; to be called before the session is closed. Does not wait. */

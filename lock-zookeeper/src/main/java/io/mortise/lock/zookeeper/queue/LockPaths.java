@@ -27,7 +27,7 @@ public record LockPaths(String base) {
         };
     }
 
-    /** Returns the name of the lock that a node under the base path belongs to; empty if it is not a lock node. */
+    /** Returns the name of the lock whose node this is, under the base path; empty if it is not a lock node. */
     public static Optional<String> lockName(String node) {
         try {
             LockName name = new LockName(LockName.unescape(node));

@@ -36,14 +36,14 @@ import org.slf4j.LoggerFactory;
  * the session's event thread.
  */
 public final class ZooKeeperContender
-        implements Contender, NodeWatchRegistry.Listener, DeferredWatches.Held, ZooKeeperSession.ContenderNode {
+        implements Contender, NodeWatchRegistry.Listener, DeferredWatches.Held, ZooKeeperSession.NodeOwner {
     /** Implements {@link Contender#unwrap}, given the session's handle and the contender's node. */
     public interface Unwrapper {
         /** Returns the object of this type; empty for types that are not supported. */
         <T> Optional<T> unwrap(Class<T> type, ZooKeeper handle, String node);
     }
 
-    /** How long a lease is held before its node is watched: well below the second within which a deletion is reported (S7). */
+    /** How long a lease is held before its node is watched. Deletions must be reported within a second (S7). */
     public static final Duration WATCH_OWN_NODE_AFTER = Duration.ofMillis(100);
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperContender.class);
@@ -54,12 +54,12 @@ public final class ZooKeeperContender
     private final DeferredWatches deferredWatches;
     private final Unwrapper unwrapper;
     private final LockRequest request;
-    private final ContenderListener waiter;
+    private final ContenderListener listener;
     private final String lockNode;
     private final ContenderNodeState state = new ContenderNodeState();
     private final ContenderWatches watches = new ContenderWatches(state, this);
     private final ContenderNodeOperations node;
-    private volatile @Nullable ZooKeeperSession session;
+    private volatile @Nullable ZooKeeperSession boundSession;
     private @Nullable CompletableFuture<AttemptResult> running; // touched by attempt() and end() only
     private @Nullable CompletableFuture<Boolean> removing; // touched by end() only
 
@@ -70,68 +70,68 @@ public final class ZooKeeperContender
             DeferredWatches deferredWatches,
             Unwrapper unwrapper,
             LockRequest request,
-            ContenderListener waiter) {
+            ContenderListener listener) {
         this.sessions = sessions;
         this.deferredWatches = deferredWatches;
         this.unwrapper = unwrapper;
         this.request = request;
-        this.waiter = waiter;
+        this.listener = listener;
         this.lockNode = lockNodes.paths().lockNode(request.name());
         this.node = new ContenderNodeOperations(lockNodes, request, state, watches);
     }
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        ZooKeeperSession bound = session;
+        ZooKeeperSession bound = boundSession;
         if (bound == null) {
             bound = sessions.current();
-            session = bound;
+            boundSession = bound;
         }
-        ZooKeeperSession on = bound;
+        ZooKeeperSession session = bound;
         if (running == null || running.isDone()) {
-            running = on.ready()
-                    .thenCompose(keepAlive -> nextStep(on, MAX_ROUNDS))
-                    .handle((attempt, failure) -> failure == null ? attempt : failed(on, failure))
+            running = session.ready()
+                    .thenCompose(keepAlive -> nextStep(session, MAX_ROUNDS))
+                    .handle((attempt, failure) -> failure == null ? attempt : failed(session, failure))
                     .toCompletableFuture();
         }
         return running.isDone() ? running : sessions.withTimeout(acquireText(), running);
     }
 
-    private AttemptResult failed(ZooKeeperSession on, Throwable failure) {
+    private AttemptResult failed(ZooKeeperSession session, Throwable failure) {
         if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
-            on.end("the session expired");
+            session.end("the session expired");
         }
-        if (on.isOver() && on.keepAlive().isPresent()) {
-            return displacedBySessionEnd(on);
+        if (session.isOver() && session.keepAlive().isPresent()) {
+            return displacedBySessionEnd(session);
         }
-        if (on.isOver()) {
-            session = null; // it was never ready, so nothing was sent on it: the next attempt takes a new one
+        if (session.isOver()) {
+            boundSession = null; // it was never ready, so nothing was sent on it: the next attempt takes a new one
         }
         throw new CompletionException(ZooKeeperErrors.toLockException(failure, acquireText(), sessions.endpoints()));
     }
 
     /** The core forgets a displaced contender: the session deletes a node that may be left on a borrowed handle. */
-    private AttemptResult displacedBySessionEnd(ZooKeeperSession on) {
+    private AttemptResult displacedBySessionEnd(ZooKeeperSession session) {
         state.beginRelease();
-        watches.removeAll(on);
+        watches.removeAll(session);
         return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
     }
 
     /** Repeats until the store has answered, also if the client is closed and the core no longer repeats it. */
     @Override
     public void deleteOrphan() {
-        ZooKeeperSession on = session;
-        if (on == null) {
+        ZooKeeperSession session = boundSession;
+        if (session == null) {
             return;
         }
         state.beginRelease();
-        remove(on).whenComplete((existed, failure) -> {
+        remove(session).whenComplete((existed, failure) -> {
             if (failure == null) {
                 return;
             }
             boolean connectionLost = ZooKeeperErrors.unwrap(failure).getCause() instanceof KeeperException keeper
                     && keeper.code() == Code.CONNECTIONLOSS;
-            if (connectionLost && !on.serverDeletesNodes()) {
+            if (connectionLost && !session.serverDeletesNodes()) {
                 deleteOrphan(); // not a busy loop: the handle answers after it has reconnected, or has tried to
             } else {
                 log.warn("event=node-not-deleted lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
@@ -139,52 +139,55 @@ public final class ZooKeeperContender
         });
     }
 
-    private AttemptResult displacedByDeletion(ZooKeeperSession on) {
+    private AttemptResult displacedByDeletion(ZooKeeperSession session) {
         state.beginRelease();
-        on.deregister(this);
-        watches.removeAll(on);
+        session.deregister(this);
+        watches.removeAll(session);
         return new AttemptResult.Displaced(
                 "somebody else deleted the queued node of lock \"" + request.name() + "\" at " + sessions.endpoints());
     }
 
     /** Continues where an earlier step or attempt ended. */
-    private CompletionStage<AttemptResult> nextStep(ZooKeeperSession on, int rounds) {
+    private CompletionStage<AttemptResult> nextStep(ZooKeeperSession session, int rounds) {
         if (state.isDeleted()) {
-            return completed(displacedByDeletion(on));
+            return completed(displacedByDeletion(session));
         }
         if (state.isHeadOfQueue()) {
-            return completed(grant(on));
+            return completed(grant(session));
         }
-        if (on.isOver()) {
-            return completed(displacedBySessionEnd(on));
+        if (session.isOver()) {
+            return completed(displacedBySessionEnd(session));
         }
         if (rounds == 0) {
             throw new BackendUnavailableException(
                     acquireText() + " at " + sessions.endpoints() + ": the queue changes too fast");
         }
         if (state.node().isPresent()) {
-            return on.calls()
-                    .queue(lockNode, !state.areAllWatchesValid(on.connection()))
-                    .thenCompose(children -> evaluate(on, children, rounds));
+            return session.calls()
+                    .queue(lockNode, !state.areAllWatchesValid(session.connection()))
+                    .thenCompose(children -> evaluate(session, children, rounds));
         }
-        return state.mayExist() ? node.find(on).thenCompose(done -> nextStep(on, rounds - 1)) : createNode(on, rounds);
+        return state.mayExist()
+                ? node.find(session).thenCompose(done -> nextStep(session, rounds - 1))
+                : createNode(session, rounds);
     }
 
-    private CompletionStage<AttemptResult> createNode(ZooKeeperSession on, int rounds) {
+    private CompletionStage<AttemptResult> createNode(ZooKeeperSession session, int rounds) {
         if (!state.beginCreate()) {
             throw new BackendUnavailableException(acquireText() + ": withdrawn");
         }
-        if (!on.register(this)) {
+        if (!session.register(this)) {
             state.markNotCreated();
-            on.deregister(this);
-            return completed(displacedBySessionEnd(on));
+            session.deregister(this);
+            return completed(displacedBySessionEnd(session));
         }
-        return node.create(on)
-                .thenCompose(children ->
-                        children.isPresent() ? evaluate(on, children.get(), rounds) : nextStep(on, rounds - 1));
+        return node.create(session)
+                .thenCompose(children -> children.isPresent()
+                        ? evaluate(session, children.get(), rounds)
+                        : nextStep(session, rounds - 1));
     }
 
-    private CompletionStage<AttemptResult> evaluate(ZooKeeperSession on, List<String> children, int rounds) {
+    private CompletionStage<AttemptResult> evaluate(ZooKeeperSession session, List<String> children, int rounds) {
         String name = state.ownNode().substring(lockNode.length() + 1);
         List<ContenderNode> queue = ContenderNode.queue(children, Optional.of(name));
         int position = 0;
@@ -192,10 +195,10 @@ public final class ZooKeeperContender
             position++;
         }
         if (position == queue.size()) {
-            return completed(displacedByDeletion(on));
+            return completed(displacedByDeletion(session));
         }
         if (position == 0) {
-            return completed(grant(on));
+            return completed(grant(session));
         }
         if (!request.mayWait()) {
             return completed(new AttemptResult.Waiting(FALLBACK));
@@ -203,39 +206,41 @@ public final class ZooKeeperContender
         List<String> nearest = queue.subList(Math.max(0, position - ContenderNodeState.MAX_WATCHED), position).stream()
                 .map(ahead -> lockNode + "/" + ahead.name())
                 .toList();
-        return watches.watchPredecessors(on, nearest, position > nearest.size()).thenCompose(ownExists -> {
-            if (!ownExists) {
-                return completed(displacedByDeletion(on));
-            }
-            if (state.isHeadOfQueue() || state.shouldListAgain()) {
-                return nextStep(on, rounds - 1);
-            }
-            // A session that ended before the listener was added wakes nobody.
-            return completed(on.isOver() ? displacedBySessionEnd(on) : new AttemptResult.Waiting(FALLBACK));
-        });
+        return watches.watchPredecessors(session, nearest, position > nearest.size())
+                .thenCompose(ownExists -> {
+                    if (!ownExists) {
+                        return completed(displacedByDeletion(session));
+                    }
+                    if (state.isHeadOfQueue() || state.shouldListAgain()) {
+                        return nextStep(session, rounds - 1);
+                    }
+                    // A session that ended before the listener was added wakes nobody.
+                    return completed(
+                            session.isOver() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
+                });
     }
 
-    private AttemptResult grant(ZooKeeperSession on) {
+    private AttemptResult grant(ZooKeeperSession session) {
         OptionalLong token = state.grant();
         if (token.isEmpty()) {
-            return displacedByDeletion(on);
+            return displacedByDeletion(session);
         }
-        watches.forgetPredecessors(on);
-        if (!state.isOwnWatchValid(on.connection())) {
+        watches.forgetPredecessors(session);
+        if (!state.isOwnWatchValid(session.connection())) {
             deferredWatches.add(this); // the grant is valid without it: the watch only reports a deletion
         }
-        return new AttemptResult.Granted(token.getAsLong(), on.keepAlive().orElseThrow());
+        return new AttemptResult.Granted(token.getAsLong(), session.keepAlive().orElseThrow());
     }
 
     /** Watches the own node if the lock is granted. Does not wait. */
     @Override
     public void watchOwn() {
-        ZooKeeperSession on = session;
-        if (on != null && state.isGranted() && !state.isOwnWatchValid(on.connection())) {
+        ZooKeeperSession session = boundSession;
+        if (session != null && state.isGranted() && !state.isOwnWatchValid(session.connection())) {
             String own = state.ownNode();
-            watches.watchOwnNode(on).whenComplete((exists, failure) -> {
+            watches.watchOwnNode(session).whenComplete((exists, failure) -> {
                 if (failure != null) {
-                    ownNodeNotWatched(on, failure);
+                    ownNodeNotWatched(session, failure);
                 } else if (!exists) {
                     nodeDeleted(own, false);
                 }
@@ -244,10 +249,10 @@ public final class ZooKeeperContender
     }
 
     /** After a lost connection the next connection is the trigger to try again, and what is forbidden stays so. */
-    private void ownNodeNotWatched(ZooKeeperSession on, Throwable failure) {
+    private void ownNodeNotWatched(ZooKeeperSession session, Throwable failure) {
         if (!ZooKeeperErrors.hasCode(failure, Code.CONNECTIONLOSS)
                 && !ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
-                && !on.isOver()) {
+                && !session.isOver()) {
             log.info("event=own-watch-failed lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
             deferredWatches.add(this);
         }
@@ -260,13 +265,13 @@ public final class ZooKeeperContender
 
     @Override
     public void nodeDeleted(String path, boolean released) {
-        ZooKeeperSession on = session;
-        if (on == null) {
+        ZooKeeperSession session = boundSession;
+        if (session == null) {
             return;
         }
-        switch (state.nodeDeleted(path, on.connection(), released)) {
-            case REPORT_LOSS -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
-            case ASK_AGAIN -> waiter.wake();
+        switch (state.nodeDeleted(path, session.connection(), released)) {
+            case REPORT_LOSS -> listener.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's node was deleted"));
+            case ASK_AGAIN -> listener.wake();
             case NONE -> {}
         }
     }
@@ -285,23 +290,23 @@ public final class ZooKeeperContender
 
     private void checkAgain() {
         watchOwn();
-        waiter.wake(); // also if granted: the answer that said so may not have reached the core
+        listener.wake(); // also if granted: the answer that said so may not have reached the core
     }
 
     @Override
     public void sessionEnded() {
-        waiter.wake();
+        listener.wake();
     }
 
     @Override
     public CompletionStage<Boolean> end() {
         deferredWatches.remove(this);
-        ZooKeeperSession on = session;
+        ZooKeeperSession session = boundSession;
         boolean mayHaveNode = state.beginRelease();
-        if (on == null || !mayHaveNode || on.serverDeletesNodes()) {
-            if (on != null) {
-                watches.removeAll(on);
-                on.deregister(this);
+        if (session == null || !mayHaveNode || session.serverDeletesNodes()) {
+            if (session != null) {
+                watches.removeAll(session);
+                session.deregister(this);
             }
             return CompletableFuture.completedFuture(false);
         }
@@ -310,31 +315,31 @@ public final class ZooKeeperContender
         // be running too, and one is enough.
         if (removing == null || removing.isDone()) {
             CompletionStage<Boolean> removed = running == null || running.isDone()
-                    ? remove(on)
-                    : running.handle((attempt, failure) -> true).thenCompose(done -> remove(on));
+                    ? remove(session)
+                    : running.handle((attempt, failure) -> true).thenCompose(done -> remove(session));
             removing = removed.toCompletableFuture();
         }
         return sessions.withTimeout(releaseText(), removing);
     }
 
-    private CompletionStage<Boolean> remove(ZooKeeperSession on) {
-        watches.removePredecessors(on);
-        if (on.serverDeletesNodes() || (state.node().isEmpty() && !state.mayExist())) {
-            watches.removeAll(on);
-            on.deregister(this);
+    private CompletionStage<Boolean> remove(ZooKeeperSession session) {
+        watches.removePredecessors(session);
+        if (session.serverDeletesNodes() || (state.node().isEmpty() && !state.mayExist())) {
+            watches.removeAll(session);
+            session.deregister(this);
             return CompletableFuture.completedFuture(false);
         }
-        return node.delete(on).handle((existed, failure) -> {
+        return node.delete(session).handle((existed, failure) -> {
             if (failure == null) {
-                watches.removeAll(on);
+                watches.removeAll(session);
                 state.markNotCreated();
-                on.deregister(this);
-                node.lockNodeUnused(on);
+                session.deregister(this);
+                node.lockNodeUnused(session);
                 return existed;
             }
             if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
-                on.end("the session expired");
-                watches.removeAll(on);
+                session.end("the session expired");
+                watches.removeAll(session);
                 return false;
             }
             throw new CompletionException(
@@ -344,9 +349,9 @@ public final class ZooKeeperContender
 
     @Override
     public void abandon() {
-        ZooKeeperSession on = session;
-        if (on != null) {
-            on.end("a node of it could not be deleted for a whole session timeout");
+        ZooKeeperSession session = boundSession;
+        if (session != null) {
+            session.end("one of its nodes could not be deleted for a whole session timeout");
         }
     }
 
@@ -364,7 +369,9 @@ public final class ZooKeeperContender
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        ZooKeeperSession on = session;
-        return on == null ? Optional.empty() : unwrapper.unwrap(type, on.calls().handle(), state.ownNode());
+        ZooKeeperSession session = boundSession;
+        return session == null
+                ? Optional.empty()
+                : unwrapper.unwrap(type, session.calls().handle(), state.ownNode());
     }
 }

@@ -17,7 +17,7 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The listeners of one session by node. They share one watcher, so the server keeps one watch per node. */
+/** The listeners of one session by node. They share one watcher, so the handle keeps one watch per node. */
 public final class NodeWatchRegistry {
     /** A listener for the events of watched nodes. Called on the event thread; returns at once. */
     public interface Listener {
@@ -62,8 +62,8 @@ public final class NodeWatchRegistry {
     }
 
     /**
-     * Adds a listener and sends the request that registers the watch, in one step: the removal of that watch for another listener
-     * is sent before both or not at all.
+     * Adds a listener and sends the request that registers the watch, in one step. So the removal of that watch for another
+     * listener is sent before both or not at all.
      */
     public <T> T add(String path, Listener listener, Supplier<T> registration) {
         lock.lock();

@@ -8,8 +8,9 @@ import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.StaticHostProvider;
 
 /**
- * A host provider that makes the client drop its connection whenever the list of servers is set, to the same servers. That is the
- * only way to make a handle leave a silent server. The order is ZooKeeper's own random one.
+ * A host provider that makes ZooKeeper's client reconnect whenever its list of servers is set again.
+ *
+ * <p>That is the only way to make a handle leave a silent server. The servers and their random order stay the same.
  */
 final class ReconnectingHostProvider implements HostProvider {
     private final HostProvider order;

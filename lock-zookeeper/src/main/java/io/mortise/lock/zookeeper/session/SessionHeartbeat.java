@@ -50,9 +50,10 @@ final class SessionHeartbeat {
     }
 
     /**
-     * Sends a write while any contender has a node, since a leader that was cut off answers a {@code sync} but commits nothing.
-     * Otherwise sends a {@code sync}, which costs the servers no disk: no grant depends on it, for the next one's node is created
-     * by a write that is sent later and proves more.
+     * Sends a write while any contender has a node, and a {@code sync} otherwise.
+     *
+     * <p>A leader that was cut off answers a {@code sync} but commits nothing. While nobody has a node, a {@code sync} is enough
+     * and costs the servers no disk: no grant depends on it, since the next node is created by a later write, which proves more.
      */
     private CompletableFuture<Boolean> sendProof() {
         return session.hasContenders()

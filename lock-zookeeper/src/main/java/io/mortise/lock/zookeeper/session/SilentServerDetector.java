@@ -16,7 +16,7 @@ final class SilentServerDetector {
     private SilentServerDetector() {}
 
     /**
-     * Runs an action once the server has answered nothing for a while and a request that was just sent is still unanswered.
+     * Runs an action once the server has answered nothing for a while, unless the request that was just sent is answered.
      *
      * @param silenceLimit how long the server may answer nothing
      * @param answeredAt when the server last answered anything, on that clock

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     /** A contender with a node, or possibly one, that belongs to this session. */
-    public interface ContenderNode {
+    public interface NodeOwner {
         /** Deletes the node of a session that has ended for Mortise but lives on in a borrowed handle. Does not wait. */
         void deleteOrphan();
     }
@@ -49,7 +49,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     private final boolean managed;
     private final NodeWatchRegistry watches = new NodeWatchRegistry();
     private final SessionWaitQueue<ZooKeeperSessionKeepAlive> ready = new SessionWaitQueue<>();
-    private final Set<ContenderNode> contenders = ConcurrentHashMap.newKeySet();
+    private final Set<NodeOwner> contenders = ConcurrentHashMap.newKeySet();
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final CompletableFuture<AsyncZooKeeper> calls = new CompletableFuture<>();
@@ -96,7 +96,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         watchStates();
     }
 
-    /** Watches a node that never exists: such a watch reports the states of a borrowed handle, whose default watcher is taken. */
+    /** Watches a node that never exists, to be notified of the states of a borrowed handle: its default watcher is not ours. */
     private void watchStates() {
         if (ended) {
             return;
@@ -245,7 +245,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         over(new LossReason(LossReason.Kind.SESSION_ENDED, why));
     }
 
-    /** Ends the session: first all leases are lost, then waiters are told to take a new session, then the handle is closed. */
+    /** Ends the session. All leases are lost first, then waiters are woken to take a new session, then the handle is closed. */
     @Override
     public void over(LossReason reason) {
         synchronized (this) {
@@ -265,7 +265,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
             context.blocking().execute(this::closeHandle);
             return;
         }
-        contenders.forEach(ContenderNode::deleteOrphan);
+        contenders.forEach(NodeOwner::deleteOrphan);
         if (calls().handle().getState().isAlive()) {
             // Not removeWatches: that asks the server whether there is a watch, and leaves it there.
             calls().handle()
@@ -279,13 +279,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
      *
      * @return false if the session has ended: the contender must not create a node
      */
-    public boolean register(ContenderNode contender) {
+    public boolean register(NodeOwner contender) {
         contenders.add(contender);
         return !ended;
     }
 
     /** Removes a contender that certainly has no node any more. */
-    public void deregister(ContenderNode contender) {
+    public void deregister(NodeOwner contender) {
         contenders.remove(contender);
     }
 

@@ -8,8 +8,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The keep-alive of a session, on which all its grants depend. An answered write proves it, since only a server in touch with a
- * majority can answer one: a server that is cut off still answers pings, and a leader that is cut off {@code sync}s.
+ * Tracks until when a session is proved alive, on which all its grants depend.
+ *
+ * <p>An answered write proves it, since only a server in touch with a majority can answer one: a server that is cut off still
+ * answers pings, and a leader that is cut off answers {@code sync}s.
  */
 public final class ZooKeeperSessionKeepAlive extends KeepAlive {
     private final ZooKeeperSession session;
@@ -17,7 +19,7 @@ public final class ZooKeeperSessionKeepAlive extends KeepAlive {
     private final SessionDeadlineCalculator deadlines;
 
     /**
-     * Creates the keep-alive of a session whose first request has just been answered.
+     * Starts with a session whose first request has just been answered.
      *
      * @param sessionTimeout as negotiated
      */
