@@ -5,7 +5,7 @@ import io.mortise.lock.core.ProviderDiscovery;
 import java.util.List;
 import java.util.Objects;
 
-/** The way in: opens a client by URL, with the backend that {@link java.util.ServiceLoader} finds for its scheme. */
+/** Entry point: opens a client by URL, with the backend that {@link java.util.ServiceLoader} finds for its scheme. */
 public final class Locks {
     private Locks() {}
 

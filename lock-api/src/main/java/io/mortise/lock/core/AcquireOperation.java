@@ -13,9 +13,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller's wish for one lock, from the call to its single outcome. Events come from any thread: answers, hints, timers,
- * a withdrawal. Each is decided under the monitor and acted on outside it, so that no backend is called with it held; the
- * first one that ends it wins. The client knows it until nothing of it is under way any more.
+ * One call to acquire one lock, from the call to its single outcome. Events come from any thread: answers, hints, timers, a
+ * withdrawal. Each is decided under the monitor and acted on outside it, so that no backend is called with it held; the first
+ * one that ends it wins. The client knows it until nothing of it is under way any more.
  */
 final class AcquireOperation {
     private final CoreClient client;

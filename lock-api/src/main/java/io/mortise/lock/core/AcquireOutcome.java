@@ -3,7 +3,7 @@ package io.mortise.lock.core;
 
 import io.mortise.lock.LockException;
 
-/** How an acquisition ended. */
+/** Outcome of one {@link AcquireOperation}. */
 sealed interface AcquireOutcome {
     /** The lock was granted. */
     record Leased(HeldLease lease) implements AcquireOutcome {}

@@ -9,7 +9,7 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import org.jspecify.annotations.Nullable;
 
-/** One contender of an acquisition and what the backend says about it; a new one when the place in the queue is gone. */
+/** The present contender of one acquire, and what its backend reported; replaced when the queue entry is lost. */
 final class ActiveContender implements ContenderListener {
     private final AcquireOperation owner;
     private final String attemptId;

@@ -10,8 +10,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquisition whose outcome goes to a future by way of the callback executor. Until the executor takes it over a grant
- * is parked here, so that a future which ends early gives it back at once, however busy the executor is (S8).
+ * Delivers the outcome of one {@link AcquireOperation} to a future, on the callback executor. Until the executor takes it over
+ * a grant is parked here, so that a future which ends early gives it back at once, however busy the executor is (S8).
  */
 final class AsyncAcquire<T> {
     private final CoreClient client;

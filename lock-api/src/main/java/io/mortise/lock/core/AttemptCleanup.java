@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** One clean-up, repeated until the store has answered it or its time is over (S8). */
+/** Cleanup of one attempt with an unknown outcome, repeated until the store answers or the lease is over (S8). */
 final class AttemptCleanup<T> {
     private final String what;
     private final Supplier<? extends CompletionStage<? extends T>> cleanup;

@@ -10,7 +10,10 @@ import java.util.concurrent.CompletionException;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What the answers to one acquisition so far mean, and what to do next. Decides, does nothing; its acquisition guards it. */
+/**
+ * Results of the attempts of one acquire so far, and the decision what to do next. Decides, does nothing; its acquisition
+ * guards it.
+ */
 final class AttemptHistory {
     /** A backend that asks for no pause at all must not make a loop. */
     private static final Duration SHORTEST_RETRY = Duration.ofMillis(1);

@@ -5,7 +5,7 @@ import io.mortise.lock.spi.OwnerRecord;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
-/** Random ids that nobody can guess (S4). */
+/** Generates unpredictable attempt ids (S4). */
 final class AttemptIds {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final HexFormat HEX = HexFormat.of();

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One contender's request. */
+/** Implementation of {@link LockRequest}: the data of one attempt. */
 record AttemptRequest(
         LockName name, String attemptId, Duration leaseDuration, boolean mayWait, Map<String, String> metadata)
         implements LockRequest {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where user code runs; a busy or rejecting executor delays a callback, and loses none (S7). */
+/** Runs the application's callbacks; if its executor is busy or rejects them they are delayed, never lost (S7). */
 final class CallbackExecutor implements Executor {
     private static final Logger log = LoggerFactory.getLogger(CallbackExecutor.class);
 

@@ -15,7 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** What one client lends to its backend. */
+/** Services of one client that its backend uses: clock, timeouts, renewal, cleanup. */
 final class ClientContext implements BackendContext {
     private final CoreClient client;
     private final String clientId;

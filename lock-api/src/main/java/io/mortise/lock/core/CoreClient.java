@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One client: a backend, and the parts of the core that work for it. */
+/** Implementation of a client: owns the backend and the parts of the core, and closes them in order. */
 public final class CoreClient implements LockClient {
     /** Long enough for ever, short enough for arithmetic in nanoseconds. */
     static final Duration LONGEST_WAIT = Duration.ofDays(36_500);

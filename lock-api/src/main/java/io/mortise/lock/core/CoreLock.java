@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The façade: every way to acquire ends in one {@link AcquireOperation}. */
+/** Implementation of a lock handle: every way to acquire starts one {@link AcquireOperation}. */
 final class CoreLock implements DistributedLock {
     private final CoreClient client;
     private final LockName name;

@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The core's own threads: daemons, with a name that tells what they do. */
+/** Creates the core's threads: named daemons. */
 final class CoreThreads {
     private static final int CALLBACK_THREADS = 16;
     private static final int IDLE_SECONDS = 10;

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** One {@link io.mortise.lock.Lease#onExpiring} callback: follows the deadline as renewals move it. */
+/** Runs a {@link io.mortise.lock.Lease#onExpiring} callback once, when the deadline is near enough; renewals postpone it. */
 final class ExpiryCallback {
     private final HeldLease lease;
     private final LockClock clock;

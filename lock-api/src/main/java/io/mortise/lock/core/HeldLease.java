@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A lease: HELD, then RELEASED or LOST, exactly once. */
+/** Implementation of a lease: held, then released or lost, exactly once. */
 final class HeldLease implements Lease, KeepAlive.Listener {
     private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 

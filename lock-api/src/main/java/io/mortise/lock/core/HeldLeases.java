@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What this client holds: for close(), and for the warning about a process that waits for itself. */
+/** The leases that this client holds: for {@code close()}, and to warn of a process that waits for itself. */
 final class HeldLeases {
     private final ThrottledLog warnings;
 

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 
-/** The one place where a future becomes a blocked thread, and an interrupt a withdrawal. */
+/** Blocks a thread until a future completes; an interrupt withdraws the request. */
 final class InterruptibleWait {
     private InterruptibleWait() {}
 

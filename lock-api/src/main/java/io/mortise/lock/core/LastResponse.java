@@ -6,7 +6,7 @@ import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** When the store last answered anything, renewals included (S15). */
+/** Remembers when the store last answered any request, renewals included (S15). */
 final class LastResponse {
     private final LockClock clock;
     private volatile long last;

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews what is held, and watches each deadline with a timer that no renewal can delay. One per client; a lease that
+ * Renews leases in batches, and ends each at its deadline by a timer that renewals cannot delay. One per client; a lease that
  * several grants share is renewed once for all.
  *
  * <p>Two timers serve all leases. They are brought forward, never back, and not cancelled with the last lease: a lock that is

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * First in, first out among the waiters of one process, where the store keeps no queue of its own: one contender per lock
- * goes to the store, not one per thread.
+ * First-in-first-out queues inside one process, for stores without a queue of their own: one contender per lock asks the
+ * store.
  */
 final class LocalQueues {
     @GuardedBy("this")

@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** All clean-ups of a client that the store has not answered yet (S8). */
+/** All cleanups of a client that the store has not answered yet (S8). */
 final class PendingCleanups {
     private static final Logger log = LoggerFactory.getLogger(PendingCleanups.class);
     private static final Duration FIRST_RETRY = Duration.ofMillis(50);

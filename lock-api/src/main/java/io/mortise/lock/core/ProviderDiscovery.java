@@ -24,7 +24,7 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the provider of a URL's scheme; where there is none, the error names the artifact to add. */
+/** Finds the provider of a URL's scheme; if there is none, the error names the artifact to add. */
 public final class ProviderDiscovery {
     /** The parameter that chooses between two providers of one scheme. */
     private static final String PROVIDER = "provider";

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Logs renewals that had no answer: a warning when the first one fails, and a line when no lease is without an answer any more.
- * Those in between are logged at DEBUG, one line per failed request. It logs on the timer's thread, never on the caller's.
+ * Logs renewals without an answer: one line when an outage begins, and one when it ends. Those in between are logged at DEBUG,
+ * one line per failed request. It logs on the timer's thread, never on the caller's.
  */
 final class RenewalLog {
     private final LockClock clock;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A clock that outlives the client: when the client ends, its timers end, as those of a clock of its own do. */
+/** View of a clock that outlives the client: the client's timers end with the client. */
 final class SharedClock implements LockClock {
     private final LockClock lender;
     private final Set<Task> tasks = ConcurrentHashMap.newKeySet();

@@ -6,8 +6,8 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands the turn on without growing the stack: what one waiter sets off for the next runs after it, not inside it. Where a
- * store answers on the calling thread, a thousand waiters would otherwise stand on one stack.
+ * Runs tasks one after the other: a task that is submitted by a running one runs after it, not inside it. Where a store
+ * answers on the calling thread, a thousand waiters would otherwise stand on one stack.
  */
 final class Trampoline {
     private static final ThreadLocal<@Nullable Deque<Runnable>> PENDING = new ThreadLocal<>();

@@ -6,8 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long one acquisition waits: for a busy lock its maxWait, for a silent store until that counts as unavailable (S9, S15).
- * Decides nothing by itself.
+ * Decides how long one acquire waits for a busy lock, and for a silent store (S9, S15). Decides nothing by itself.
  *
  * @param maxWait null: until withdrawn; zero: one attempt
  * @param started when it began, on the clock

@@ -4,7 +4,7 @@ package io.mortise.lock.spi;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What the store said to an attempt. */
+/** Result of an attempt to acquire: granted, waiting, or displaced from the queue. */
 public sealed interface AttemptResult {
     /**
      * The lock is ours.

@@ -7,7 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** What the core lends to a backend. Thread-safe. */
+/** Services of the core for a backend: clock, timeouts, renewal, cleanup. Thread-safe. */
 public interface BackendContext {
     /** The only clock and timer that decisions may use. */
     LockClock clock();

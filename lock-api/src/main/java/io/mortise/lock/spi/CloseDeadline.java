@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.slf4j.LoggerFactory;
 
-/** How long a backend that closes waits for its connections to end (S16). */
+/** Limits how long a backend waits for its connections to end when it is closed (S16). */
 public final class CloseDeadline {
     /** The core has waited for a whole request timeout already if the store is silent. */
     public static final Duration LIMIT = Duration.ofMillis(1_500);

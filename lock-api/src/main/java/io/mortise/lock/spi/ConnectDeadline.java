@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a backend that opens waits for its store, and what it says when that was in vain (S15). The time counts from when this
- * is made. Thread-safe.
+ * Repeats the first connection until it succeeds or the connect timeout is over, and words the failure (S15). The time counts
+ * from when this is made. Thread-safe.
  */
 public final class ConnectDeadline {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);

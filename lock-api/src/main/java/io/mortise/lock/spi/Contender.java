@@ -5,9 +5,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One request for a lock, in the store and towards it; bound to one session. The core never overlaps calls on one contender:
- * the next comes when the stage of the one before has ended. Each stage ends within about one request timeout. Stages may
- * complete on the client's I/O threads; the core runs no user code there.
+ * One attempt to acquire a lock, as the backend sees it: it asks, waits in the store's queue, holds, and is ended. The core
+ * never overlaps calls on one contender: the next comes when the stage of the one before has ended. Each stage ends within
+ * about one request timeout. Stages may complete on the client's I/O threads; the core runs no user code there.
  */
 public interface Contender {
     /**

@@ -3,7 +3,10 @@ package io.mortise.lock.spi;
 
 import io.mortise.lock.LossReason;
 
-/** How a backend reaches the core about one contender. Callable from any thread; returns at once. */
+/**
+ * Callback through which a backend notifies the core about one contender: ask again, or the grant is lost. Callable from any
+ * thread; returns at once.
+ */
 public interface ContenderListener {
     /** A hint: ask again now. May be spurious, and may go missing. */
     void wake();

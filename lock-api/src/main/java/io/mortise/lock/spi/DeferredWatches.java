@@ -9,9 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * For backends whose store tells of deletions to those who watch: grants without a watch get one when they have been held for a
- * while, one period to twice that, so that a short hold never pays for it. One timer for all of a client, and only while there
- * are such grants. Thread-safe.
+ * Registers the watch of a grant only after it has been held for a while, so that short holds need none. One timer for all of
+ * a client, and only while there are such grants. Thread-safe.
  */
 public final class DeferredWatches {
     /** A grant that may lack the watch. */

@@ -6,7 +6,7 @@ import java.time.format.DateTimeParseException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations as people write them, in URLs and on command lines. */
+/** Parses and formats durations as people write them in URLs and on command lines, such as {@code 1m30s}. */
 public final class DurationFormat {
     private static final Pattern SHORT = Pattern.compile("(\\d+)(ms|s|m|h)");
 

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the deadline of a grant hangs on: one per session, or one per grant. A backend subclasses it to hang a key on, and
- * answers renewals through it. Thread-safe. Lost once, lost for ever (S6).
+ * Validity of one grant, or of a session with all its grants: renewals extend it, until it expires or is lost. A backend
+ * subclasses it to hang a key on, and answers renewals through it. Thread-safe. Lost once, lost for ever (S6).
  */
 public class KeepAlive {
     private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);

@@ -19,8 +19,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A backend over a {@link LeaseStore}: one contender per process and lock from the core's local queue, which asks again
- * after a short pause with the core's jitter, since such a store cannot push.
+ * Adapts a {@link LeaseStore} to the full SPI: one contender per process and lock asks again after a short pause.
  *
  * <p>Such a store cannot refuse a request that executes late either. After one without an answer the adapter removes what it
  * may have made, again and again for one lease duration; a client that closes waits for that as long as it may, and names it

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Recognizes libraries on the class path that do not fit together: no server can mend that, so no retry helps (S15). */
+/** Detects incompatible libraries on the class path, which no retry can mend (S15). */
 public final class LinkageErrorCheck {
     /** The first two parts of a class name, as in {@code io/netty/channel/Channel} or {@code io.netty.channel.Channel}. */
     private static final Pattern LIBRARY = Pattern.compile("\\b([a-z]\\w*)[./]([a-z]\\w*)[./]\\w");

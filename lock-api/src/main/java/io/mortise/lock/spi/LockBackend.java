@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One connection to a store. Thread-safe; no method blocks except {@link #close()}.
+ * The full SPI: one connection to a store. Thread-safe; no method blocks except {@link #close()}.
  *
  * <p>The core does the waiting, the retries, the deadlines, the renewal schedule and the announcements; a backend says what
  * the store said, and until when a grant certainly stands.

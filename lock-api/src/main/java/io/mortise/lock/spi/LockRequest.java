@@ -3,7 +3,7 @@ package io.mortise.lock.spi;
 
 import java.time.Duration;
 
-/** What a contender asks for. An interface, so that it can grow and be lazy. */
+/** Data of one attempt to acquire a lock. An interface, so that it can grow and be lazy. */
 public interface LockRequest {
     /** The lock. */
     LockName name();

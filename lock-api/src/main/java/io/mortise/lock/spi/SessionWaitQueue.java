@@ -10,8 +10,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For backends with a session: those who wait until it is open, told in the order in which they came (S12). What hangs on one
- * future would be told last come, first served. Thread-safe.
+ * Callbacks that wait for a session to open, called in the order in which they came (S12). What hangs on one future would be
+ * told last come, first served. Thread-safe.
  *
  * @param <T> what an open session is to those who waited
  */

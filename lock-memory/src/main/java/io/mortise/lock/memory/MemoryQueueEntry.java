@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** What the store keeps of one contender, waiting or granted. What changes is guarded by the store's monitor. */
+/** One contender in the store's queue of a lock, waiting or granted. What changes is guarded by the store's monitor. */
 final class MemoryQueueEntry {
     /** NEW, then QUEUED perhaps, then GRANTED; OVER when the store took it away, ENDED when its contender did. */
     enum State {

@@ -18,9 +18,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock store inside this JVM: one queue per lock, first come first served (S12), tokens that rise over all its locks (S3),
- * leases that end by its clock. A release grants to the next waiter in the same step. Thread-safe, has no threads and sets
- * no timers of its own: waiters ask again in time to see a lease end.
+ * A lock store inside this JVM: a first-come-first-served queue per lock, rising tokens, leases that expire by its clock. A
+ * release grants to the next waiter in the same step. Thread-safe, has no threads and sets no timers of its own: waiters ask
+ * again in time to see a lease end.
  */
 public final class MemoryStore {
     /** A waiter that lost its hint asks again after this. */
