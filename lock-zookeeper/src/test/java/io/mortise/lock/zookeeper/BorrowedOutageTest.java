@@ -113,7 +113,7 @@ class BorrowedOutageTest {
                     ZooKeeperTestSupport.SOON,
                     () -> server.liveEphemerals().size() == 1);
             Await.until(
-                    "the application's own watcher hears of it",
+                    "the application's own watcher is notified",
                     ZooKeeperTestSupport.SOON,
                     () -> defaultEvents.stream().anyMatch(event -> event.getState() == KeeperState.Disconnected));
             held.close();

@@ -30,7 +30,7 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
         this.server = server;
     }
 
-    /** One from outside must allow sessions of 3 s. */
+    /** Returns the server; an external one must allow sessions of 3 s. */
     static ConformanceServer<ZooKeeperTestServer> server() {
         return new ConformanceServer<>("zookeeper", ZooKeeperTestServer::start, ZooKeeperTestServer::connectString);
     }

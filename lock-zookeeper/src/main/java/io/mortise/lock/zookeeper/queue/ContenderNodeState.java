@@ -254,7 +254,7 @@ final class ContenderNodeState {
         }
         furtherPredecessors |= watch.sameSession && !released;
         checkHeadOfQueue(connection);
-        // otherwise the one whose deletion will be the grant is watched already
+        // otherwise a watched predecessor remains, and its deletion will be the grant
         return furtherPredecessors || predecessors.isEmpty() ? Reaction.ASK_AGAIN : Reaction.NONE;
     }
 

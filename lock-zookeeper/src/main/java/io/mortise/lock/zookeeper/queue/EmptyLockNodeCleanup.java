@@ -36,7 +36,7 @@ final class EmptyLockNodeCleanup {
         this.timer = new DeferredWatches(clock, PERIOD);
     }
 
-    /** Schedules the deletion of a lock node whose child of this client was deleted. */
+    /** Schedules the deletion of a lock node, below which the client has deleted its own child. */
     void unused(ZooKeeperSession session, String lockNode) {
         if (!permitted || session.isOver()) {
             return;

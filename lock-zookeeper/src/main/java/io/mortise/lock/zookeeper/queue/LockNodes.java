@@ -40,7 +40,8 @@ public final class LockNodes {
      */
     CompletionStage<AsyncZooKeeper.CreatedNode> createWithChild(
             ZooKeeperSession session, String lockNode, String child, byte[] ownerRecord) {
-        // The base path only if it is missing: who may create locks may not be allowed to create what is above them.
+        // Creates the base path only if it is missing: a user with permission to create locks may have none for what is
+        // above.
         return session.calls()
                 .createInNewContainer(lockNode, child, ownerRecord, acl)
                 .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)

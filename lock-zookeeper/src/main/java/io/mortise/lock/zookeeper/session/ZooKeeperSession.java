@@ -129,7 +129,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
         return calls.join();
     }
 
-    /** Returns who is notified about which node. */
+    /** Returns the listeners for the events of nodes. */
     public NodeWatchRegistry watches() {
         return watches;
     }

@@ -181,7 +181,7 @@ final class RequestFaultProxy implements AutoCloseable {
                     write(out, frame);
                 }
             } catch (IOException e) {
-                // One side has gone.
+                // one side has closed the connection
             } finally {
                 end();
             }
@@ -201,7 +201,7 @@ final class RequestFaultProxy implements AutoCloseable {
                     write(out, frame);
                 }
             } catch (IOException e) {
-                // One side has gone.
+                // one side has closed the connection
             } finally {
                 end();
             }

@@ -43,7 +43,7 @@ class ZooKeeperAmbiguityTest {
     /** Long enough that no renewal falls into a round. */
     private static final Duration SESSION = Duration.ofSeconds(40);
 
-    /** ZooKeeper's client takes a second or two for each, all rounds do so at once, and the machine may stand still. */
+    /** ZooKeeper's client takes a second or two for each, all rounds do so at once, and the machine may stall. */
     private static final ClientOptions TWO_RECONNECTS =
             ClientOptions.defaults().requestTimeout(ZooKeeperTestSupport.SOON);
 
@@ -67,7 +67,7 @@ class ZooKeeperAmbiguityTest {
         server = ZooKeeperTestServer.start();
         operator = ZooKeeperTestSupport.openHandle(server.connectString());
         ZooKeeperTestSupport.createPath(
-                operator, "/locks"); // otherwise it would be a race who creates it, and each request for that is a step
+                operator, "/locks"); // otherwise any client might create it, and each request for that is a step
         other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
     }
 

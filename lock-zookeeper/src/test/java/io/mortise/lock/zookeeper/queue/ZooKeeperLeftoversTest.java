@@ -108,7 +108,8 @@ class ZooKeeperLeftoversTest {
     void S17_anAcquireThatMeetsTheRemovalWorks() throws Exception {
         int acquired = 0;
         long start = System.nanoTime();
-        // An operator who removes as fast as the server at its worst: between our making of the node and our child in
+        // An operator who removes as fast as the server at its worst: between our creation of the lock node and of our
+        // child in
         // it.
         Thread remover = new Thread(() -> {
             while (!Thread.currentThread().isInterrupted()) {

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A connection that comes back before the session ends, and an operator who deletes nodes meanwhile. */
+/** Reconnects before the session ends, also while an operator deletes nodes. */
 @Tag("once")
 class ZooKeeperReconnectTest extends TwoClientsTest {
     private static final Duration REQUEST = Duration.ofSeconds(1);

@@ -43,7 +43,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             ZooKeeperTestSupport.awaitNodes(operator, "waited" + i, 2);
         }
         long expired = session(held.get(0));
-        // As a real expiry: the client is away when it happens, or the deleted nodes are what it hears of first.
+        // As in a real expiry: the client is disconnected, or is notified of the deleted nodes first.
         proxy.cut();
         server.expireSession(expired);
         proxy.heal();
@@ -81,7 +81,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             ZooKeeperTestSupport.awaitNodes(operator, "theirs", 2);
             String entry = ZooKeeperTestSupport.queue(operator, "theirs").get(1);
             long id = handle.getSessionId();
-            // The server hears of the client, which comes back again and again, so the session lives on.
+            // The client reconnects again and again, so the session stays alive at the server.
             proxy.withholdReplies();
             Await.until("the deadline has passed", timeout, () -> !lease.isHeld());
             proxy.heal();
@@ -152,7 +152,7 @@ class ZooKeeperSessionTest extends TwoClientsTest {
             // arrived.
             List<Lease> believing =
                     granted.stream().skip(1).filter(Lease::isHeld).toList();
-            // None revives, so who is held the second time was held all the while.
+            // None revives, so a lease that is held the second time was held all the time.
             assertThat(believing.stream().filter(Lease::isHeld)).hasSizeLessThanOrEqualTo(1);
             if (granted.size() > 1 && ZooKeeperTestSupport.queue(operator, lock).size() == nodes(granted)) {
                 granted.forEach(Lease::close);
