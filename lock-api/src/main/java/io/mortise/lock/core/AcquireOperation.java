@@ -22,17 +22,17 @@ final class AcquireOperation {
     private final LockName name;
     private final LockOptions options;
     private final Duration leaseDuration;
-    private final WaitPolicy patience;
+    private final WaitPolicy waitPolicy;
     private final Consumer<AcquireOutcome> sink;
 
     @GuardedBy("this")
-    private final AttemptHistory progress;
+    private final AttemptHistory history;
 
     @GuardedBy("this")
     private boolean over;
 
     @GuardedBy("this")
-    private @Nullable ActiveContender place;
+    private @Nullable ActiveContender contender;
 
     /** A call on the contender is under way; the next waits for it. */
     @GuardedBy("this")
@@ -65,16 +65,16 @@ final class AcquireOperation {
         this.name = name;
         this.options = options;
         this.leaseDuration = client.leaseDuration(options);
-        this.patience = new WaitPolicy(
+        this.waitPolicy = new WaitPolicy(
                 client.clock,
-                client.contact,
+                client.lastResponse,
                 maxWait,
                 client.options.requestTimeout(),
                 client.options.unavailableAfter().orElse(leaseDuration),
                 leaseDuration,
                 client.clock.nanoTime());
         this.sink = sink;
-        this.progress = new AttemptHistory(name, patience, client.contact, client.random);
+        this.history = new AttemptHistory(name, waitPolicy, client.lastResponse, client.random);
     }
 
     void start() {
@@ -97,11 +97,11 @@ final class AcquireOperation {
 
     /** In the line of this process, where the store keeps none. */
     private boolean standsInLine() {
-        return patience.mayWait() && !client.queuesWaiters();
+        return waitPolicy.mayWait() && !client.queuesWaiters();
     }
 
     private synchronized void armDeadline() {
-        Duration left = patience.left();
+        Duration left = waitPolicy.left();
         if (!over && left != null) {
             deadline = client.clock.schedule(left, () -> end(null));
         }
@@ -112,15 +112,15 @@ final class AcquireOperation {
      *
      * @param storeSilent the one before gave up because the store does not answer: not to be waited for once more by each
      */
-    void turn(boolean storeSilent) {
+    void firstInQueue(boolean storeSilent) {
         if (client.isClosing()) {
             return; // closing() comes to each
         }
-        if (storeSilent && patience.storeGoneForTheOneBefore()) {
+        if (storeSilent && waitPolicy.storeGoneForTheOneBefore()) {
             String endpoints = client.backend().endpoints();
             BackendUnavailableException silent;
             synchronized (this) {
-                silent = progress.unavailable(endpoints);
+                silent = history.unavailable(endpoints);
             }
             end(new AcquireOutcome.Failed(silent));
         } else {
@@ -131,7 +131,7 @@ final class AcquireOperation {
     /** A hint for one place; one that is no longer ours has nothing to say. */
     void hint(ActiveContender hinted) {
         synchronized (this) {
-            if (place != hinted) {
+            if (contender != hinted) {
                 return;
             }
         }
@@ -158,8 +158,8 @@ final class AcquireOperation {
             asking = true;
             woken = false;
             retry = cancel(retry);
-            asked = place;
-            progress.asking(client.clock.nanoTime());
+            asked = contender;
+            history.asking(client.clock.nanoTime());
         }
         // Whatever a backend throws or forgets to answer becomes a failure of this attempt: nobody may be left waiting.
         try {
@@ -174,9 +174,10 @@ final class AcquireOperation {
         ActiveContender made = new ActiveContender(
                 this,
                 client.backend(),
-                new AttemptRequest(name, AttemptIds.attempt(), leaseDuration, patience.mayWait(), options.metadata()));
+                new AttemptRequest(
+                        name, AttemptIds.attempt(), leaseDuration, waitPolicy.mayWait(), options.metadata()));
         synchronized (this) {
-            place = made;
+            contender = made;
         }
         return made;
     }
@@ -191,9 +192,9 @@ final class AcquireOperation {
         } else if (attempt instanceof AttemptResult.Granted granted) {
             granted(from, granted);
         } else if (attempt instanceof AttemptResult.Waiting waiting) {
-            client.contact.made();
+            client.lastResponse.received();
             watchSelfWait();
-            proceed(progress -> progress.busy(waiting.retryAfter()), false);
+            proceed(history -> history.busy(waiting.retryAfter()), false);
         } else if (attempt instanceof AttemptResult.Displaced displaced) {
             displaced(displaced.why());
         } else {
@@ -202,7 +203,7 @@ final class AcquireOperation {
     }
 
     private void granted(ActiveContender from, AttemptResult.Granted granted) {
-        client.contact.made();
+        client.lastResponse.received();
         HeldLease lease =
                 new HeldLease(client, name, from.contender(), from.attemptId(), granted, options, leaseDuration);
         from.attach(lease);
@@ -212,7 +213,7 @@ final class AcquireOperation {
             delivered = usable && !over;
             if (delivered) {
                 asking = false;
-                place = null;
+                contender = null;
                 close();
             }
         }
@@ -233,17 +234,17 @@ final class AcquireOperation {
 
     private void failed(Throwable failure) {
         String endpoints = client.backend().endpoints();
-        proceed(progress -> progress.failed(failure, endpoints), false);
+        proceed(history -> history.failed(failure, endpoints), false);
     }
 
     private void displaced(String why) {
         String endpoints = client.backend().endpoints();
-        proceed(progress -> progress.displaced(why, endpoints), true);
+        proceed(history -> history.displaced(why, endpoints), true);
     }
 
     /** What an answer means, told under the monitor. */
     private interface Answer {
-        AttemptHistory.Next tell(AttemptHistory progress);
+        AttemptHistory.Next tell(AttemptHistory history);
     }
 
     /** After an answer: ends it, also where it ended while the answer was under way, or asks again. */
@@ -254,10 +255,10 @@ final class AcquireOperation {
         synchronized (this) {
             asking = false;
             if (placeGone) {
-                place = null;
+                contender = null;
                 woken = false;
             }
-            next = answer.tell(progress);
+            next = answer.tell(history);
             ends = over || next.outcome() != null || client.isClosing();
             if (!ends) {
                 now = woken || next.pause().isZero();
@@ -274,7 +275,7 @@ final class AcquireOperation {
     }
 
     private synchronized void watchSelfWait() {
-        if (!over && patience.mayWait() && selfWait == null) {
+        if (!over && waitPolicy.mayWait() && selfWait == null) {
             selfWait = client.clock.schedule(leaseDuration, () -> client.holders.warnOfSelfWait(name, attemptId()));
         }
     }
@@ -307,13 +308,13 @@ final class AcquireOperation {
         boolean behindTaken = outcome == null && standsInLine() && client.queues.taken(name);
         synchronized (this) {
             if (!over) {
-                told = outcome != null ? outcome : progress.atDeadline(behindTaken, endpoints);
+                told = outcome != null ? outcome : history.atDeadline(behindTaken, endpoints);
                 close();
             }
             quiet = !asking;
             if (quiet) {
-                left = place;
-                place = null;
+                left = contender;
+                contender = null;
             }
         }
         if (left != null) {
@@ -339,7 +340,7 @@ final class AcquireOperation {
     private void leaveLine(boolean storeSilent) {
         AcquireOperation first = client.queues.leave(name, this);
         if (first != null) {
-            Trampoline.run(() -> first.turn(storeSilent));
+            Trampoline.run(() -> first.firstInQueue(storeSilent));
         }
     }
 
@@ -357,11 +358,11 @@ final class AcquireOperation {
 
     /** Whether a grant at that place would still be of use. */
     synchronized boolean wants(ActiveContender asked) {
-        return !over && place == asked;
+        return !over && contender == asked;
     }
 
     private synchronized String attemptId() {
-        return place == null ? "none" : place.attemptId();
+        return contender == null ? "none" : contender.attemptId();
     }
 
     private static LockClock.@Nullable Timer cancel(LockClock.@Nullable Timer timer) {

@@ -23,7 +23,7 @@ final class AttemptCleanup<T> {
     /** What becomes of it. Called once, on any thread. */
     interface Listener<T> {
         /** The store answered. */
-        default void settled(T answer, boolean firstTry) {}
+        default void answered(T answer, boolean firstTry) {}
 
         /** Its time is over, or the client's. */
         default void givenUp(Throwable last) {}
@@ -63,7 +63,7 @@ final class AttemptCleanup<T> {
                 failed.accept(failure);
             } else if (over.compareAndSet(false, true)) {
                 try {
-                    listener.settled(answer, firstTry);
+                    listener.answered(answer, firstTry);
                 } finally {
                     done.run();
                 }

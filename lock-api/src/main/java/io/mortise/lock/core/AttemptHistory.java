@@ -22,8 +22,8 @@ final class AttemptHistory {
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
 
     private final LockName lock;
-    private final WaitPolicy patience;
-    private final LastResponse contact;
+    private final WaitPolicy waitPolicy;
+    private final LastResponse lastResponse;
     private final RandomGenerator random;
     private final Backoff backoff;
 
@@ -50,10 +50,10 @@ final class AttemptHistory {
         }
     }
 
-    AttemptHistory(LockName lock, WaitPolicy patience, LastResponse contact, RandomGenerator random) {
+    AttemptHistory(LockName lock, WaitPolicy waitPolicy, LastResponse lastResponse, RandomGenerator random) {
         this.lock = lock;
-        this.patience = patience;
-        this.contact = contact;
+        this.waitPolicy = waitPolicy;
+        this.lastResponse = lastResponse;
         this.random = random;
         this.backoff = new Backoff(FIRST_RETRY, LONGEST_RETRY, random);
     }
@@ -70,11 +70,11 @@ final class AttemptHistory {
         displaced = false;
         failingSince = null;
         backoff.reset();
-        if (!patience.mayWait()) {
+        if (!waitPolicy.mayWait()) {
             return Next.end(new AcquireOutcome.Busy());
         }
         Duration pause = retryAfter.compareTo(SHORTEST_RETRY) > 0 ? retryAfter : SHORTEST_RETRY;
-        return Next.ask(patience.pauseAfterBusy(Backoff.jittered(pause, random)));
+        return Next.ask(waitPolicy.pauseAfterBusy(Backoff.jittered(pause, random)));
     }
 
     /** A new place at once; twice in a row, not in a tight loop. */
@@ -102,10 +102,10 @@ final class AttemptHistory {
     private Next afterFailure(String endpoints) {
         long since = failingSince == null ? sent : failingSince;
         failingSince = since;
-        contact.failed(sent);
-        return !patience.mayWait() || patience.storeGone(since)
+        lastResponse.failed(sent);
+        return !waitPolicy.mayWait() || waitPolicy.storeGone(since)
                 ? Next.end(new AcquireOutcome.Failed(unavailable(endpoints)))
-                : Next.ask(patience.pauseAfterFailure(backoff.next(), since));
+                : Next.ask(waitPolicy.pauseAfterFailure(backoff.next(), since));
     }
 
     /**
@@ -114,7 +114,7 @@ final class AttemptHistory {
      * @param standsBehindTaken what it said to the line that this one stands in; false where there is none
      */
     AcquireOutcome atDeadline(boolean standsBehindTaken, String endpoints) {
-        return (busy || standsBehindTaken) && patience.busyIsFresh()
+        return (busy || standsBehindTaken) && waitPolicy.busyIsFresh()
                 ? new AcquireOutcome.Busy()
                 : new AcquireOutcome.Failed(unavailable(endpoints));
     }
@@ -131,10 +131,10 @@ final class AttemptHistory {
     /** Since the first question without an answer: time in which nobody asked is no silence. */
     private Duration silence() {
         Long since = failingSince != null ? failingSince : unanswered ? (Long) sent : null;
-        Duration own = since == null ? Duration.ZERO : patience.since(since);
-        Duration clients = contact.failing();
+        Duration own = since == null ? Duration.ZERO : waitPolicy.since(since);
+        Duration clients = lastResponse.failing();
         Duration longest = own.compareTo(clients) > 0 ? own : clients;
-        return longest.isZero() ? contact.since() : longest;
+        return longest.isZero() ? lastResponse.since() : longest;
     }
 
     private static LockException asLockException(Throwable failure) {

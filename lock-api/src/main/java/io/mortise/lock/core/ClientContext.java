@@ -65,8 +65,8 @@ final class ClientContext implements BackendContext {
     }
 
     @Override
-    public void settle(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos) {
-        client.settlements.begin(
+    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos) {
+        client.cleanups.begin(
                 new AttemptCleanup<Object>(what, cleanup, untilNanos, new AttemptCleanup.Listener<>() {}));
     }
 

@@ -47,9 +47,9 @@ public final class CoreClient implements LockClient {
     final ClientOptions options;
     final LockClock clock;
     final RandomGenerator random;
-    final LastResponse contact;
+    final LastResponse lastResponse;
     final LeaseKeeper keeper;
-    final PendingCleanups settlements;
+    final PendingCleanups cleanups;
     final CallbackExecutor callbacks;
     final LocalQueues queues = new LocalQueues();
     final HeldLeases holders;
@@ -70,12 +70,12 @@ public final class CoreClient implements LockClient {
         this.clock = clock;
         this.random = random;
         this.stopClock = stopClock;
-        this.contact = new LastResponse(clock);
+        this.lastResponse = new LastResponse(clock);
         this.warnings = new ThrottledLog(clock);
         this.holders = new HeldLeases(warnings);
         RenewalLog renewalLog = new RenewalLog(clock, warnings);
-        this.keeper = new LeaseKeeper(clock, contact, renewalLog, options.requestTimeout());
-        this.settlements = new PendingCleanups(clock, random, warnings, this::checkDrained);
+        this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout());
+        this.cleanups = new PendingCleanups(clock, random, warnings, this::checkDrained);
         this.callbacks = new CallbackExecutor(options.callbackExecutor(), isHandCranked(clock));
     }
 
@@ -106,7 +106,7 @@ public final class CoreClient implements LockClient {
         try {
             LockBackend opened = open.apply(client.context);
             client.backend = opened;
-            client.contact.made();
+            client.lastResponse.received();
             client.keeper.start(opened);
             return client;
         } catch (LinkageError e) {
@@ -179,7 +179,7 @@ public final class CoreClient implements LockClient {
     }
 
     private void checkDrained() {
-        if (told && acquisitions.isEmpty() && settlements.isEmpty()) {
+        if (told && acquisitions.isEmpty() && cleanups.isEmpty()) {
             closed.complete(null);
         }
     }
@@ -199,12 +199,12 @@ public final class CoreClient implements LockClient {
 
     void end(LockName name, Contender contender, Duration lease, AttemptCleanup.Listener<Boolean> listener) {
         long until = clock.nanoTime() + lease.toNanos();
-        settlements.begin(new AttemptCleanup<Boolean>(
+        cleanups.begin(new AttemptCleanup<Boolean>(
                 "withdrawal from lock \"" + name + "\"", contender::end, until, new AttemptCleanup.Listener<Boolean>() {
                     @Override
-                    public void settled(Boolean wasThere, boolean firstTry) {
-                        contact.made();
-                        listener.settled(wasThere, firstTry);
+                    public void answered(Boolean wasThere, boolean firstTry) {
+                        lastResponse.received();
+                        listener.answered(wasThere, firstTry);
                         if ((wasThere || !firstTry) && !isClosing()) {
                             queues.wakeFirst(name);
                         }
@@ -212,7 +212,7 @@ public final class CoreClient implements LockClient {
 
                     @Override
                     public void givenUp(Throwable last) {
-                        if (!settlements.isStopped()) { // closing the backend gives up all at once
+                        if (!cleanups.isStopped()) { // closing the backend gives up all at once
                             contender.abandon();
                         }
                         listener.givenUp(last);
@@ -266,7 +266,7 @@ public final class CoreClient implements LockClient {
             return;
         }
         int underWay = acquisitions.size();
-        List<String> unsettled = settlements.stop();
+        List<String> unsettled = cleanups.stop();
         if (underWay > 0 || !unsettled.isEmpty()) {
             log.warn(
                     "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",

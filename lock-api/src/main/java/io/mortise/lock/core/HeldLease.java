@@ -253,7 +253,7 @@ final class HeldLease implements Lease, KeepAlive.Listener {
         released.thenRun(bound::cancel);
         client.end(name, contender, leaseDuration, new AttemptCleanup.Listener<Boolean>() {
             @Override
-            public void settled(Boolean wasThere, boolean firstTry) {
+            public void answered(Boolean wasThere, boolean firstTry) {
                 released.complete(outcome(wasThere, firstTry));
             }
 

@@ -20,7 +20,7 @@ final class LastResponse {
         this.last = clock.nanoTime();
     }
 
-    synchronized void made() {
+    synchronized void received() {
         last = clock.nanoTime();
         failingSince = null;
     }

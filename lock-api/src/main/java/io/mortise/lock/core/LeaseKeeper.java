@@ -35,7 +35,7 @@ final class LeaseKeeper {
     private static final Duration PAUSE = Duration.ofMillis(500);
 
     private final LockClock clock;
-    private final LastResponse contact;
+    private final LastResponse lastResponse;
     private final RenewalLog log;
     private final Duration requestTimeout;
 
@@ -66,9 +66,9 @@ final class LeaseKeeper {
 
     private volatile @Nullable LockBackend backend;
 
-    LeaseKeeper(LockClock clock, LastResponse contact, RenewalLog log, Duration requestTimeout) {
+    LeaseKeeper(LockClock clock, LastResponse lastResponse, RenewalLog log, Duration requestTimeout) {
         this.clock = clock;
-        this.contact = contact;
+        this.lastResponse = lastResponse;
         this.log = log;
         this.requestTimeout = requestTimeout;
     }
@@ -320,7 +320,7 @@ final class LeaseKeeper {
 
         @Override
         public void extended() {
-            contact.made();
+            lastResponse.received();
             synchronized (LeaseKeeper.this) {
                 answered(RenewalLog.Outcome.RENEWED);
                 long sent = sentAt != null ? sentAt : clock.nanoTime(); // unasked: by what the session did otherwise

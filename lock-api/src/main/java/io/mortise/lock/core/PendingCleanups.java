@@ -33,41 +33,41 @@ final class PendingCleanups {
         this.whenSettled = whenSettled;
     }
 
-    void begin(AttemptCleanup<?> settlement) {
-        open.add(settlement);
-        attempt(settlement, new Backoff(FIRST_RETRY, LONGEST_RETRY, random));
+    void begin(AttemptCleanup<?> cleanup) {
+        open.add(cleanup);
+        attempt(cleanup, new Backoff(FIRST_RETRY, LONGEST_RETRY, random));
     }
 
-    private void attempt(AttemptCleanup<?> settlement, Backoff backoff) {
+    private void attempt(AttemptCleanup<?> cleanup, Backoff backoff) {
         if (stopped) {
-            open.remove(settlement);
-            settlement.giveUp(new ClientClosedException("the client is closed"));
+            open.remove(cleanup);
+            cleanup.giveUp(new ClientClosedException("the client is closed"));
             return;
         }
-        settlement.attempt(() -> close(settlement), failure -> {
-            long left = settlement.until() - clock.nanoTime();
+        cleanup.attempt(() -> close(cleanup), failure -> {
+            long left = cleanup.until() - clock.nanoTime();
             if (left <= 0) {
                 warnings.warn(
                         "cleanup-given-up",
                         failure.getClass().getSimpleName(),
                         "what=\"{}\" cause=\"{}\"",
-                        settlement.what(),
+                        cleanup.what(),
                         failure.toString());
                 try {
-                    settlement.giveUp(failure);
+                    cleanup.giveUp(failure);
                 } finally {
-                    close(settlement);
+                    close(cleanup);
                 }
             } else {
-                log.debug("event=cleanup-retry what=\"{}\" cause=\"{}\"", settlement.what(), failure.toString());
+                log.debug("event=cleanup-retry what=\"{}\" cause=\"{}\"", cleanup.what(), failure.toString());
                 Duration pause = Duration.ofNanos(Math.min(left, backoff.next().toNanos()));
-                settlement.retry(clock.schedule(pause, () -> attempt(settlement, backoff)));
+                cleanup.retry(clock.schedule(pause, () -> attempt(cleanup, backoff)));
             }
         });
     }
 
-    private void close(AttemptCleanup<?> settlement) {
-        open.remove(settlement);
+    private void close(AttemptCleanup<?> cleanup) {
+        open.remove(cleanup);
         whenSettled.run();
     }
 
@@ -79,7 +79,7 @@ final class PendingCleanups {
     List<String> stop() {
         stopped = true;
         List<AttemptCleanup<?>> left = List.copyOf(open);
-        left.forEach(settlement -> settlement.giveUp(new ClientClosedException("the client is closed")));
+        left.forEach(cleanup -> cleanup.giveUp(new ClientClosedException("the client is closed")));
         open.clear();
         return left.stream().map(AttemptCleanup::what).sorted().toList();
     }

@@ -15,16 +15,16 @@ final class Trampoline {
     private Trampoline() {}
 
     /** Runs it now, or as soon as what this thread is handing on has returned. Throws what the first of them threw, once all have run. */
-    static void run(Runnable turn) {
+    static void run(Runnable task) {
         Deque<Runnable> pending = PENDING.get();
         if (pending != null) {
-            pending.add(turn);
+            pending.add(task);
             return;
         }
         Deque<Runnable> mine = new ArrayDeque<>();
         PENDING.set(mine);
         @Nullable Throwable failure = null;
-        for (Runnable next = turn; next != null; next = mine.poll()) {
+        for (Runnable next = task; next != null; next = mine.poll()) {
             try {
                 next.run();
             } catch (RuntimeException | Error e) { // the others wait for their turns all the same

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 record WaitPolicy(
         LockClock clock,
-        LastResponse contact,
+        LastResponse lastResponse,
         @Nullable Duration maxWait,
         Duration requestTimeout,
         Duration unavailableAfter,
@@ -55,7 +55,7 @@ record WaitPolicy(
      */
     private Duration outage(long failingSince) {
         Duration own = since(failingSince);
-        Duration clients = contact.failing().compareTo(waited()) < 0 ? contact.failing() : waited();
+        Duration clients = lastResponse.failing().compareTo(waited()) < 0 ? lastResponse.failing() : waited();
         return own.compareTo(clients) > 0 ? own : clients;
     }
 
@@ -73,7 +73,7 @@ record WaitPolicy(
 
     /** "Busy" is believed only while the last contact is younger than one request timeout or renewal period. */
     boolean busyIsFresh() {
-        return contact.within(freshness());
+        return lastResponse.within(freshness());
     }
 
     private Duration freshness() {

@@ -41,7 +41,7 @@ public interface BackendContext {
      *
      * @param what for the log, with the time by which the store drops it by itself
      */
-    void settle(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos);
+    void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos);
 
     /**
      * The same stage with a deadline: fails with {@link io.mortise.lock.BackendUnavailableException} after one request

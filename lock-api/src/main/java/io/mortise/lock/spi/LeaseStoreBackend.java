@@ -207,7 +207,7 @@ public final class LeaseStoreBackend implements LockBackend {
                         context.clock().nanoTime() + request.leaseDuration().toNanos();
                 CompletableFuture<Boolean> swept = new CompletableFuture<>();
                 sweep(FIRST_SWEEP, until, swept);
-                context.settle(
+                context.cleanUp(
                         "a request for lock \"" + request.name() + "\" without an answer, which may yet execute",
                         () -> swept,
                         until);

@@ -32,9 +32,9 @@ public final class SessionWaitQueue<T> {
         if (told) {
             return outcome;
         }
-        CompletableFuture<T> place = new CompletableFuture<>();
-        waiting.add(place);
-        return place;
+        CompletableFuture<T> entry = new CompletableFuture<>();
+        waiting.add(entry);
+        return entry;
     }
 
     /** It is open. False: it has ended already. */
@@ -57,12 +57,12 @@ public final class SessionWaitQueue<T> {
 
     private void tell() {
         for (CompletableFuture<T> next = next(); next != null; next = next()) {
-            CompletableFuture<T> place = next;
+            CompletableFuture<T> entry = next;
             outcome.whenComplete((session, failure) -> {
                 if (failure == null) {
-                    place.complete(session);
+                    entry.complete(session);
                 } else {
-                    place.completeExceptionally(failure);
+                    entry.completeExceptionally(failure);
                 }
             });
         }

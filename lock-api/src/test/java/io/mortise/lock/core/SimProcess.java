@@ -203,7 +203,7 @@ final class SimProcess {
     private void finish() {
         client.finishClose();
         closed = true;
-        if (client.queues.size() + client.holders.size() + client.keeper.size() > 0 || !client.settlements.isEmpty()) {
+        if (client.queues.size() + client.holders.size() + client.keeper.size() > 0 || !client.cleanups.isEmpty()) {
             world.broken("S17: after close there are " + state());
         }
         if (timers != 0) {
@@ -213,7 +213,7 @@ final class SimProcess {
 
     String state() {
         return client.queues.size() + " lines, " + client.holders.size() + " leases, " + client.keeper.size()
-                + " watched, settlements " + (client.settlements.isEmpty() ? "none" : "open");
+                + " watched, settlements " + (client.cleanups.isEmpty() ? "none" : "open");
     }
 
     private final class ProcessClock implements LockClock {

@@ -108,7 +108,7 @@ final class EtcdBackend implements LockBackend {
     }
 
     void settle(String what, Supplier<? extends CompletionStage<?>> cleanup) {
-        context.settle(what, cleanup, clock().nanoTime() + leaseDuration.toNanos());
+        context.cleanUp(what, cleanup, clock().nanoTime() + leaseDuration.toNanos());
     }
 
     @Override

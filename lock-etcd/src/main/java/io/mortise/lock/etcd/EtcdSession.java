@@ -238,7 +238,7 @@ final class EtcdSession implements CurrentSession.Session {
                             .map(EtcdKeepAlive::lease)
                             .orElse(context.requestTimeout())
                             .toNanos();
-            context.settle(
+            context.cleanUp(
                     "lease " + leaseId() + " of a session that is over",
                     () -> calls.revoke(leaseId).thenApply(gone::complete),
                     until);

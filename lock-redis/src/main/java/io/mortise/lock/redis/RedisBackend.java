@@ -132,7 +132,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
             return;
         }
         RedisKeys.OfLock lock = keysOf(name.get());
-        context.settle(
+        context.cleanUp(
                 "the turn of an attempt for lock \"" + LockName.shown(name.get())
                         + "\" that nobody here makes any more",
                 () -> link.nodeOf(lock)

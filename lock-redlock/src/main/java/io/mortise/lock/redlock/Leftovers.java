@@ -49,7 +49,7 @@ final class Leftovers {
                 .plus(part.master().node().requestTimeout().multipliedBy(2));
         Debt debt = new Debt(part, request.attemptId());
         LockClock.Timer expiry = context.clock().schedule(within, debt::ended);
-        context.settle(
+        context.cleanUp(
                 "what lock \"" + request.name() + "\" may have at "
                         + part.master().endpoint(),
                 () -> takeAway(part).whenComplete((settled, failure) -> {
