@@ -2,9 +2,9 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.FirstContact;
+import io.mortise.lock.redis.node.BackgroundConnect;
+import io.mortise.lock.redis.node.InitialConnection;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.Optional;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** One master as seen from here: its connection, and whether its vote counts on it. Thread-safe. */
 final class Master {
     private final int index;
-    private final Reopening opening;
+    private final BackgroundConnect opening;
     private final CompletableFuture<Void> tried = new CompletableFuture<>();
     private final Pace pace;
     private final Leftovers leftovers = new Leftovers();
@@ -51,7 +51,7 @@ final class Master {
         }
     }
 
-    Master(int index, Reopening opening, LockClock clock) {
+    Master(int index, BackgroundConnect opening, LockClock clock) {
         this.index = index;
         this.opening = opening;
         this.pace = new Pace(clock);
@@ -66,7 +66,7 @@ final class Master {
         return opening.node();
     }
 
-    Reopening opening() {
+    BackgroundConnect opening() {
         return opening;
     }
 
@@ -169,7 +169,8 @@ final class Master {
             return "not connected"
                     + opening.failure()
                             .map(why -> ": "
-                                    + FirstContact.explained(why, endpoint()).getMessage())
+                                    + InitialConnection.explained(why, endpoint())
+                                            .getMessage())
                             .orElse("");
         }
         return failure == null ? "it has not said yet whether it was restarted" : String.valueOf(failure.getMessage());

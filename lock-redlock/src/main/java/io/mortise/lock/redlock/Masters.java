@@ -5,7 +5,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.node.EvictionCheck;
-import io.mortise.lock.redis.node.FirstContact;
+import io.mortise.lock.redis.node.InitialConnection;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.LockClock;
@@ -94,7 +94,7 @@ final class Masters {
         List<LockException> refusals = new ArrayList<>();
         for (Master master : all) {
             master.failure()
-                    .map(failure -> FirstContact.explained(failure, master.endpoint()))
+                    .map(failure -> InitialConnection.explained(failure, master.endpoint()))
                     .filter(failure -> !(failure instanceof BackendUnavailableException))
                     .ifPresent(refusals::add);
         }

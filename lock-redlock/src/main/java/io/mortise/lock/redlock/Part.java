@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
-import io.mortise.lock.redis.node.Removal;
+import io.mortise.lock.redis.node.AttemptRemoval;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -9,14 +9,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** What one contender has at one master, or may have. */
 final class Part {
     private final Master master;
-    private final Removal removal;
+    private final AttemptRemoval removal;
     private final AtomicBoolean settling = new AtomicBoolean();
     private final Footprint footprint = new Footprint();
 
     Part(Master master, BackendContext context, LockRequest request, RedlockKeys.OfLock keys) {
         this.master = master;
-        this.removal =
-                new Removal(context, request, master::node, RedlockScript.RELEASE.script(), keys.all(), timeWanted ->
+        this.removal = new AttemptRemoval(
+                context, request, master::node, RedlockScript.RELEASE.script(), keys.all(), timeWanted ->
                         new String[] {request.attemptId(), timeWanted ? "1" : "0"});
     }
 
@@ -24,7 +24,7 @@ final class Part {
         return master;
     }
 
-    Removal removal() {
+    AttemptRemoval removal() {
         return removal;
     }
 

@@ -7,8 +7,8 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.redis.node.LockListing;
-import io.mortise.lock.redis.node.NodeClocks;
-import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.LuaScript;
+import io.mortise.lock.redis.node.ServerClocks;
 import io.mortise.lock.redis.node.StoredGrant;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.LockName;
@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
 
 /** The operator's view. A holder is who has the key at a majority, or may have it with the masters that do not answer. */
 final class RedlockAdmin implements LockAdmin {
-    private static final Script STATUS = Script.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
+    private static final LuaScript STATUS = LuaScript.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
 
     private final RedlockBackend backend;
     private final Quorum quorum;
@@ -69,7 +69,7 @@ final class RedlockAdmin implements LockAdmin {
 
     /** As a plain command: an operator has more time than a vote. */
     private static CompletionStage<List<Object>> eval(
-            Master master, String what, Script script, String[] keys, String... arguments) {
+            Master master, String what, LuaScript script, String[] keys, String... arguments) {
         return master.node()
                 .ask(what, commands -> commands.eval(script.text(), ScriptOutputType.MULTI, keys, arguments));
     }
@@ -202,7 +202,7 @@ final class RedlockAdmin implements LockAdmin {
     public CompletionStage<Map<String, Instant>> clocks() {
         return backend.masters()
                 .reachable()
-                .thenCompose(masters -> NodeClocks.of(masters.stream()
+                .thenCompose(masters -> ServerClocks.of(masters.stream()
                         .collect(Collectors.toMap(Master::endpoint, Master::node, (one, same) -> one))));
     }
 }

@@ -9,11 +9,11 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.Mailbox;
+import io.mortise.lock.redis.node.BackgroundConnect;
+import io.mortise.lock.redis.node.ContenderRegistry;
+import io.mortise.lock.redis.node.ManagedRedisClient;
 import io.mortise.lock.redis.node.NodeListener;
-import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.CloseDeadline;
@@ -46,20 +46,20 @@ final class RedlockBackend implements LockBackend {
     private final RedlockKeys keys;
     private final Masters masters;
     private final Admissions admissions;
-    private final Mailbox<RedlockContender> mailbox;
+    private final ContenderRegistry<RedlockContender> mailbox;
     private final Renewals renewals;
-    private final @Nullable OwnClient<RedisClient> own;
+    private final @Nullable ManagedRedisClient<RedisClient> own;
 
     private RedlockBackend(RedlockOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
         this.nodeTimeout = options.nodeTimeout(context);
         this.keys = new RedlockKeys(options.prefix());
-        this.mailbox = new Mailbox<>(context.clock());
+        this.mailbox = new ContenderRegistry<>(context.clock());
         this.masters = new Masters(new Quorum(options.size()), context.clock());
         this.admissions = new Admissions(masters, keys, options, context, this::wakeAll);
         this.renewals = new Renewals(masters, admissions, context.clock());
-        this.own = options.uris().isEmpty() ? null : OwnClient.toServers(options.sslOptions(), context);
+        this.own = options.uris().isEmpty() ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
     }
 
     /** Waits until a majority votes. */
@@ -84,7 +84,7 @@ final class RedlockBackend implements LockBackend {
             NodeListener listener = masters.listener(index, admissions, new Hints(index));
             all.add(new Master(
                     index,
-                    new Reopening(
+                    new BackgroundConnect(
                             target,
                             keys.channel(context.clientId()),
                             context,
@@ -113,7 +113,7 @@ final class RedlockBackend implements LockBackend {
             RedisClient client = options.clients().get(index);
             return () -> CompletableFuture.completedFuture(client.connectPubSub(StringCodec.UTF8));
         }
-        RedisURI uri = OwnClient.uri(options.uris().get(index), context);
+        RedisURI uri = ManagedRedisClient.uri(options.uris().get(index), context);
         return () -> CompletableFuture.completedFuture(own.client().connectPubSub(StringCodec.UTF8, uri));
     }
 
@@ -190,7 +190,7 @@ final class RedlockBackend implements LockBackend {
         return admissions;
     }
 
-    Mailbox<RedlockContender> mailbox() {
+    ContenderRegistry<RedlockContender> mailbox() {
         return mailbox;
     }
 

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.mortise.lock.redis.node.Mailbox;
+import io.mortise.lock.redis.node.ContenderRegistry;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * One contender: a vote to win at each master, and while it waits a place in line there. What masters publish are hints: a
  * grant is what a majority says in one {@link Round}.
  */
-final class RedlockContender implements Contender, Mailbox.Owner {
+final class RedlockContender implements Contender, ContenderRegistry.Owner {
     /** How long a place in line stands without being asked for again: more than three times the longest pause. */
     static final Duration PLACE_STANDS = Duration.ofSeconds(20);
 

@@ -4,9 +4,9 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
+import io.mortise.lock.redis.node.ManagedRedisUri;
 import io.mortise.lock.redis.node.OptionLimits;
-import io.mortise.lock.redis.node.OwnUri;
-import io.mortise.lock.redis.node.RedisAccess;
+import io.mortise.lock.redis.node.RedisAccessCheck;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
@@ -76,7 +76,8 @@ public final class RedlockOptions {
                 throw new IllegalArgumentException("masters must each name one host and port, or a socket");
             }
         }
-        List<RedisURI> own = masters.stream().<RedisURI>map(OwnUri::new).toList();
+        List<RedisURI> own =
+                masters.stream().<RedisURI>map(ManagedRedisUri::new).toList();
         if (own.stream().map(RedlockOptions::server).distinct().count() < own.size()) {
             throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
                     + own.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
@@ -226,7 +227,7 @@ public final class RedlockOptions {
 
     /** Who can reach the locks, as far as the options tell. */
     Optional<AccessCheck> access() {
-        return RedisAccess.of(toString(), uris, sslOptions.isPresent());
+        return RedisAccessCheck.of(toString(), uris, sslOptions.isPresent());
     }
 
     /** Of each master, without secrets. */

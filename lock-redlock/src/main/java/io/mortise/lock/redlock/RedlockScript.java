@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
-import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.LuaScript;
 
 /**
  * The scripts, made of files beside this class and of those that lock-redis shares; the one that gives its name says in its
@@ -19,13 +19,13 @@ enum RedlockScript {
     GREET("greet"),
     ADMIT("admit");
 
-    private final Script script;
+    private final LuaScript script;
 
     RedlockScript(String... files) {
-        script = Script.of(RedlockScript.class::getResourceAsStream, files);
+        script = LuaScript.of(RedlockScript.class::getResourceAsStream, files);
     }
 
-    Script script() {
+    LuaScript script() {
         return script;
     }
 }

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import java.util.List;
 
 /**
@@ -44,7 +44,7 @@ final class Regain {
         long notAfter = node.notAfter(now);
         part.footprint().asking(false);
         String[] args = contender.regaining(voting, notAfter, token);
-        node.run(RedlockScript.REGAIN.script(), contender.keys().all(), args, new Reply() {
+        node.run(RedlockScript.REGAIN.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {
                 master.pace().answered();

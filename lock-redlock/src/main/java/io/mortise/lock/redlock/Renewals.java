@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
@@ -81,7 +81,7 @@ final class Renewals {
             args[1 + 2 * i] = mine.attemptId();
             args[2 + 2 * i] = String.valueOf(mine.lease().toMillis());
         }
-        voting.node().run(RedlockScript.RENEW.script(), keys, args, new Reply() {
+        voting.node().run(RedlockScript.RENEW.script(), keys, args, new ReplyHandler() {
             @Override
             public void answered(List<Object> answer) {
                 boolean counts = answer.get(0) instanceof Long && voting.stands();

@@ -2,10 +2,10 @@
 package io.mortise.lock.redlock;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.LuaScript;
+import io.mortise.lock.redis.node.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reply;
-import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ final class Round {
     private static final int MOST_TRIES = 2;
 
     /** Before the next question, whether the server knows the script or not. */
-    private static final Script YIELD = RedlockScript.YIELD.script().whole();
+    private static final LuaScript YIELD = RedlockScript.YIELD.script().whole();
 
     private final RedlockContender contender;
     private final List<Part> parts;
@@ -74,7 +74,7 @@ final class Round {
         long notAfter = node.notAfter(now);
         String[] args = contender.acquiring(part, voting, notAfter);
         part.footprint().asking(contender.mayWait());
-        node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new Reply() {
+        node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new ReplyHandler() {
             private volatile boolean again = tries < MOST_TRIES;
 
             @Override
@@ -97,7 +97,7 @@ final class Round {
                 if (notExecuted) {
                     part.untouch();
                 }
-                landed(part, new Vote.Failed(RedisFailure.of(cause, contender.what(), node.endpoints())), again);
+                landed(part, new Vote.Failed(RedisErrors.of(cause, contender.what(), node.endpoints())), again);
             }
         });
     }
@@ -198,7 +198,7 @@ final class Round {
         if (notOurs || !part.isTouched() || !contender.mayWait() || contender.isEnded()) {
             return;
         }
-        part.master().node().run(YIELD, contender.keys().all(), contender.yielding(part), new Reply() {
+        part.master().node().run(YIELD, contender.keys().all(), contender.yielding(part), new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -60,7 +60,7 @@ final class SecondPhase {
             return;
         }
         String[] args = contender.raising(voting, token);
-        voting.node().run(RedlockScript.RAISE.script(), contender.keys().all(), args, new Reply() {
+        voting.node().run(RedlockScript.RAISE.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {
                 boolean counts = voting.stands() && values.get(0) instanceof Long;

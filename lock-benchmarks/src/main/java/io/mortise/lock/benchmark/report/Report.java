@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
-import io.mortise.lock.benchmark.backend.Backend;
 import io.mortise.lock.benchmark.backend.Competitor;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,7 +25,7 @@ public record Report(Environment environment, Map<String, Object> settings, List
             List<Result> results,
             List<Verdict> verdicts) {
         /** As long as it still runs. */
-        public static OfBackend of(Backend backend, List<Result> results) {
+        public static OfBackend of(TestBed backend, List<Result> results) {
             Map<String, String> competitors = new LinkedHashMap<>();
             for (Competitor competitor : backend.competitors()) {
                 competitors.put(competitor.name(), competitor.description());
