@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
+import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.report.Environment;
 import io.mortise.lock.benchmark.report.Report;
 import io.mortise.lock.benchmark.report.Result;

@@ -2,6 +2,7 @@
 package io.mortise.lock.benchmark;
 
 import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.report.Result;
 import io.mortise.lock.benchmark.report.WarmedUp;
 import io.mortise.lock.benchmark.scenario.Effort;

@@ -6,6 +6,7 @@ import io.mortise.lock.benchmark.backend.Goal;
 import io.mortise.lock.benchmark.backend.Held;
 import io.mortise.lock.benchmark.backend.RoundTrip;
 import io.mortise.lock.benchmark.backend.Session;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,7 @@ package io.mortise.lock.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.Report;
 import io.mortise.lock.benchmark.report.Result;

@@ -2,6 +2,7 @@
 package io.mortise.lock.benchmark.report;
 
 import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

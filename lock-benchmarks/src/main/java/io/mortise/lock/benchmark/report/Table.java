@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

@@ -2,6 +2,7 @@
 package io.mortise.lock.benchmark.report;
 
 import io.mortise.lock.benchmark.backend.Goal;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,6 +2,7 @@
 package io.mortise.lock.benchmark.scenario;
 
 import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.time.Duration;
 import java.util.Optional;
 

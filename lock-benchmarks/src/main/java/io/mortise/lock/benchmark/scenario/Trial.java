@@ -4,6 +4,7 @@ package io.mortise.lock.benchmark.scenario;
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.RoundTrip;
 import io.mortise.lock.benchmark.backend.Session;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
