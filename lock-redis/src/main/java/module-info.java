@@ -9,6 +9,7 @@ module io.mortise.lock.redis {
     requires io.netty.handler;
     requires io.netty.transport;
     requires org.slf4j;
+    requires reactor.core;
     requires static transitive org.jspecify;
     requires static com.google.errorprone.annotations;
 

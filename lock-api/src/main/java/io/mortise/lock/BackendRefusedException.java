@@ -3,7 +3,9 @@ package io.mortise.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** The store answered and will not do it: wrong password, missing permission, missing chroot. Asking again does not help. */
+/**
+ * Thrown when the store answered and refused: wrong password, missing permission, missing chroot. Asking again does not help.
+ */
 public final class BackendRefusedException extends LockException {
     private static final long serialVersionUID = 1L;
 

@@ -3,7 +3,7 @@ package io.mortise.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** The store did not answer: the outcome of what was asked is unknown. The message names the endpoints (S15). */
+/** Thrown when the store did not answer: the outcome of the request is unknown. The message names the endpoints (S15). */
 public final class BackendUnavailableException extends LockException {
     private static final long serialVersionUID = 1L;
 

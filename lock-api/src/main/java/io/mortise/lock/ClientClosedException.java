@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
-/** The client is closed, or was closed while the call waited (S16). */
+/** Thrown when the client is closed, or was closed while the call waited (S16). */
 public final class ClientClosedException extends LockException {
     private static final long serialVersionUID = 1L;
 

@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
-/** How a client behaves. Immutable: each method returns a changed copy. */
+/** Options of a client: timeouts, and the executor for callbacks. Immutable: each method returns a changed copy. */
 public final class ClientOptions {
     private static final ClientOptions DEFAULTS =
             new ClientOptions(Duration.ofSeconds(10), Duration.ofSeconds(5), Optional.empty(), Optional.empty());

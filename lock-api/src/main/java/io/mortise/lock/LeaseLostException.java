@@ -4,7 +4,7 @@ package io.mortise.lock;
 import io.mortise.lock.spi.LockName;
 import java.util.Objects;
 
-/** The lease was lost: what was done under it may have met another holder. {@link #reason()} says why. */
+/** Thrown when the lease was lost: work done under it may have overlapped with another holder's. {@link #reason()} says why. */
 public final class LeaseLostException extends LockException {
     private static final long serialVersionUID = 1L;
 

@@ -8,7 +8,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** The operator's view (S18). Thread-safe; every stage ends within a few request timeouts. Stored text is untrusted (S19). */
+/**
+ * Administration of the locks of one store: status, listing, forced release, diagnosis (S18). Thread-safe; every stage ends
+ * within a few request timeouts. Stored text is untrusted (S19).
+ */
 public interface LockAdmin {
     /** Holders and waiters of one lock; both empty if nobody holds it. */
     CompletionStage<LockStatus> status(String name);

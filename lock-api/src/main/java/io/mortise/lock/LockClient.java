@@ -5,7 +5,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A connection to one store. Thread-safe; an application keeps one for its lifetime and closes it at the end.
+ * A connection to one store, through which locks are obtained. Thread-safe; an application keeps one for its lifetime and
+ * closes it at the end.
  */
 public interface LockClient extends AutoCloseable {
     /** As {@link #named(String, LockOptions)} with {@link LockOptions#defaults()}. */

@@ -3,7 +3,7 @@ package io.mortise.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** The URL, the class path or the options cannot work; found before any I/O where that is possible (S14). */
+/** Thrown when the URL, the class path or the options cannot work; before any I/O where that is possible (S14). */
 public final class LockConfigurationException extends LockException {
     private static final long serialVersionUID = 1L;
 

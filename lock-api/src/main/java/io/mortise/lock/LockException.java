@@ -3,7 +3,7 @@ package io.mortise.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a lock operation can fail with, other than a bad argument ({@link IllegalArgumentException}) and an interrupt. */
+/** Superclass of all failures of lock operations except illegal arguments and interrupts. */
 public abstract sealed class LockException extends RuntimeException
         permits BackendUnavailableException,
                 BackendRefusedException,

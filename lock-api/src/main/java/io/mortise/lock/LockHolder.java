@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One holder or waiter as the store shows it. What it says was written by that process and is untrusted (S19).
+ * One holder of a lock, or one waiter, as the store shows it. What it says was written by that process and is untrusted (S19).
  *
  * @param owner {@link Lease#ownerId()} of the grant
  * @param host the host name that the process gave

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** How leases of one handle behave. Immutable: each method returns a changed copy. */
+/** Options of the leases of one lock: duration, maximum hold, metadata. Immutable: each method returns a changed copy. */
 public final class LockOptions {
     /** Most bytes of UTF-8 that {@link #metadata} may take in its stored, escaped form. */
     public static final int MAX_METADATA_BYTES = 1024;

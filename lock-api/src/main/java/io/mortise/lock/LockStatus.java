@@ -4,7 +4,7 @@ package io.mortise.lock;
 import java.util.List;
 
 /**
- * One lock as the store shows it at one moment.
+ * The holder and the waiters of one lock, as the store shows them at one moment.
  *
  * @param name the lock's name, unescaped
  * @param holders who holds it; at most one for an exclusive lock

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
-import io.mortise.lock.core.Discovery;
+import io.mortise.lock.core.ProviderDiscovery;
 import java.util.List;
 import java.util.Objects;
 
-/** The way in: opens a client by URL, with the backend that {@link java.util.ServiceLoader} finds for its scheme. */
+/** Entry point: opens a client by URL, with the backend that {@link java.util.ServiceLoader} finds for its scheme. */
 public final class Locks {
     private Locks() {}
 
@@ -32,11 +32,11 @@ public final class Locks {
         for (Capability each : Objects.requireNonNull(required, "required")) {
             Objects.requireNonNull(each, "required");
         }
-        return Discovery.connect(url, options, List.of(required));
+        return ProviderDiscovery.connect(url, options, List.of(required));
     }
 
     /** The schemes that can be opened now, each with the class that provides it, sorted. */
     public static List<String> providers() {
-        return Discovery.found();
+        return ProviderDiscovery.found();
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
-/** How a release ended. */
+/** Outcome of a release: released, lost before, or unknown. */
 public enum ReleaseOutcome {
     /** The grant stood until the release, and is gone. */
     RELEASED,

@@ -4,7 +4,7 @@ package io.mortise.lock.core;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/** Pauses between tries: they double from {@code first} to {@code most}, each with up to a fifth of jitter on top. */
+/** Growing pauses between tries: they double from {@code first} to {@code most}, each with up to a fifth of jitter. */
 final class Backoff {
     private final Duration first;
     private final Duration most;

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
-/** Checks what the operator asks before any I/O, and keeps the operator's code off the backend's threads. */
-record CoreAdmin(LockAdmin backend, Callbacks callbacks) implements LockAdmin {
+/** Validates administrative requests before any I/O, and completes their stages on the callback executor. */
+record CoreAdmin(LockAdmin backend, CallbackExecutor callbacks) implements LockAdmin {
     private static final int MOST_PER_PAGE = 10_000;
 
     @Override

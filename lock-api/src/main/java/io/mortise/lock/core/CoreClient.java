@@ -10,12 +10,12 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.LinkageFailure;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.LinkageErrorCheck;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.ManualClock;
-import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One client: a backend, and the parts of the core that work for it. */
+/** Implementation of a client: owns the backend and the parts of the core, and closes them in order. */
 public final class CoreClient implements LockClient {
     /** Long enough for ever, short enough for arithmetic in nanoseconds. */
     static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
@@ -47,17 +47,17 @@ public final class CoreClient implements LockClient {
     final ClientOptions options;
     final LockClock clock;
     final RandomGenerator random;
-    final Contact contact;
+    final LastResponse lastResponse;
     final LeaseKeeper keeper;
-    final Settlements settlements;
-    final Callbacks callbacks;
+    final PendingCleanups cleanups;
+    final CallbackExecutor callbacks;
     final LocalQueues queues = new LocalQueues();
-    final Holders holders;
+    final HeldLeases holders;
     final ThrottledLog warnings;
 
-    private final Set<Acquisition> acquisitions = Collections.synchronizedSet(new LinkedHashSet<>());
-    private final ThreadPoolExecutor blocking = Threads.blocking();
-    private final Context context = new Context(this, Ids.client(), blocking);
+    private final Set<AcquireOperation> acquisitions = Collections.synchronizedSet(new LinkedHashSet<>());
+    private final ThreadPoolExecutor blocking = CoreThreads.blocking();
+    private final ClientContext context = new ClientContext(this, AttemptIds.client(), blocking);
     private final AtomicBoolean finished = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -70,18 +70,18 @@ public final class CoreClient implements LockClient {
         this.clock = clock;
         this.random = random;
         this.stopClock = stopClock;
-        this.contact = new Contact(clock);
+        this.lastResponse = new LastResponse(clock);
         this.warnings = new ThrottledLog(clock);
-        this.holders = new Holders(warnings);
+        this.holders = new HeldLeases(warnings);
         RenewalLog renewalLog = new RenewalLog(clock, warnings);
-        this.keeper = new LeaseKeeper(clock, contact, renewalLog, options.requestTimeout());
-        this.settlements = new Settlements(clock, random, warnings, this::checkDrained);
-        this.callbacks = new Callbacks(options.callbackExecutor(), isHandCranked(clock));
+        this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout());
+        this.cleanups = new PendingCleanups(clock, random, warnings, this::checkDrained);
+        this.callbacks = new CallbackExecutor(options.callbackExecutor(), isHandCranked(clock));
     }
 
     /** The thread that moves such a clock is a test's own: user code may run on it. */
     private static boolean isHandCranked(LockClock clock) {
-        return clock instanceof ManualClock || (clock instanceof BorrowedClock borrowed && borrowed.isHandCranked());
+        return clock instanceof ManualClock || (clock instanceof SharedClock borrowed && borrowed.isHandCranked());
     }
 
     /** A client on a clock of its own. */
@@ -92,7 +92,7 @@ public final class CoreClient implements LockClient {
 
     /** A client on the given clock, which stays the caller's. */
     public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
-        BorrowedClock borrowed = new BorrowedClock(clock);
+        SharedClock borrowed = new SharedClock(clock);
         return open(open, options, borrowed, new Random(), borrowed::stop);
     }
 
@@ -106,12 +106,12 @@ public final class CoreClient implements LockClient {
         try {
             LockBackend opened = open.apply(client.context);
             client.backend = opened;
-            client.contact.made();
+            client.lastResponse.received();
             client.keeper.start(opened);
             return client;
         } catch (LinkageError e) {
             client.stopThreads();
-            throw LinkageFailure.of(e, "opening the client");
+            throw LinkageErrorCheck.of(e, "opening the client");
         } catch (RuntimeException | Error e) {
             client.stopThreads();
             throw e;
@@ -159,26 +159,27 @@ public final class CoreClient implements LockClient {
         return backend().queuesWaiters();
     }
 
-    Acquisition begin(LockName name, LockOptions lockOptions, @Nullable Duration maxWait, Consumer<Outcome> sink) {
-        Acquisition acquisition = new Acquisition(this, name, lockOptions, maxWait, sink);
+    AcquireOperation begin(
+            LockName name, LockOptions lockOptions, @Nullable Duration maxWait, Consumer<AcquireOutcome> sink) {
+        AcquireOperation acquisition = new AcquireOperation(this, name, lockOptions, maxWait, sink);
         acquisition.start();
         return acquisition;
     }
 
     /** False: the client closes. */
-    boolean enter(Acquisition acquisition) {
+    boolean enter(AcquireOperation acquisition) {
         acquisitions.add(acquisition);
         return !closing.get();
     }
 
     /** It is over, and nothing of it is under way. */
-    void leave(Acquisition acquisition) {
+    void leave(AcquireOperation acquisition) {
         acquisitions.remove(acquisition);
         checkDrained();
     }
 
     private void checkDrained() {
-        if (told && acquisitions.isEmpty() && settlements.isEmpty()) {
+        if (told && acquisitions.isEmpty() && cleanups.isEmpty()) {
             closed.complete(null);
         }
     }
@@ -191,19 +192,19 @@ public final class CoreClient implements LockClient {
         return new ClientClosedException("the client is closed");
     }
 
-    /** Removes what a ticket may have in the store; repeated until the store has answered (S8). */
-    void withdraw(LockName name, Ticket ticket, Duration lease) {
-        end(name, ticket, lease, new Settlement.Listener<Boolean>() {});
+    /** Removes what a contender may have in the store; repeated until the store has answered (S8). */
+    void withdraw(LockName name, Contender contender, Duration lease) {
+        end(name, contender, lease, new AttemptCleanup.Listener<Boolean>() {});
     }
 
-    void end(LockName name, Ticket ticket, Duration lease, Settlement.Listener<Boolean> listener) {
+    void end(LockName name, Contender contender, Duration lease, AttemptCleanup.Listener<Boolean> listener) {
         long until = clock.nanoTime() + lease.toNanos();
-        settlements.begin(new Settlement<Boolean>(
-                "withdrawal from lock \"" + name + "\"", ticket::end, until, new Settlement.Listener<Boolean>() {
+        cleanups.begin(new AttemptCleanup<Boolean>(
+                "withdrawal from lock \"" + name + "\"", contender::end, until, new AttemptCleanup.Listener<Boolean>() {
                     @Override
-                    public void settled(Boolean wasThere, boolean firstTry) {
-                        contact.made();
-                        listener.settled(wasThere, firstTry);
+                    public void answered(Boolean wasThere, boolean firstTry) {
+                        lastResponse.received();
+                        listener.answered(wasThere, firstTry);
                         if ((wasThere || !firstTry) && !isClosing()) {
                             queues.wakeFirst(name);
                         }
@@ -211,8 +212,8 @@ public final class CoreClient implements LockClient {
 
                     @Override
                     public void givenUp(Throwable last) {
-                        if (!settlements.isStopped()) { // closing the backend gives up all at once
-                            ticket.abandon();
+                        if (!cleanups.isStopped()) { // closing the backend gives up all at once
+                            contender.abandon();
                         }
                         listener.givenUp(last);
                     }
@@ -265,10 +266,10 @@ public final class CoreClient implements LockClient {
             return;
         }
         int underWay = acquisitions.size();
-        List<String> unsettled = settlements.stop();
+        List<String> unsettled = cleanups.stop();
         if (underWay > 0 || !unsettled.isEmpty()) {
             log.warn(
-                    "event=close-unsettled requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
+                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
                     underWay,
                     unsettled,
                     backend().leaseDuration(Optional.empty()));

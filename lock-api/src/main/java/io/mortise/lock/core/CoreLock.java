@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The façade: every way to acquire ends in one {@link Acquisition}. */
+/** Implementation of a lock handle: every way to acquire starts one {@link AcquireOperation}. */
 final class CoreLock implements DistributedLock {
     private final CoreClient client;
     private final LockName name;
@@ -54,9 +54,9 @@ final class CoreLock implements DistributedLock {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before lock \"" + name + "\" was asked for");
         }
-        CompletableFuture<Outcome> outcome = new CompletableFuture<>();
-        Acquisition acquisition = client.begin(name, options, maxWait, outcome::complete);
-        return leaseOf(Blocking.await(outcome, name, acquisition::withdraw));
+        CompletableFuture<AcquireOutcome> outcome = new CompletableFuture<>();
+        AcquireOperation acquisition = client.begin(name, options, maxWait, outcome::complete);
+        return leaseOf(InterruptibleWait.await(outcome, name, acquisition::withdraw));
     }
 
     @Override
@@ -70,7 +70,7 @@ final class CoreLock implements DistributedLock {
     }
 
     private <T> CompletableFuture<T> async(@Nullable Duration maxWait, Function<Optional<Lease>, T> result) {
-        return new Delivery<T>(client, name, options, maxWait).begin((outcome, future) -> {
+        return new AsyncAcquire<T>(client, name, options, maxWait).begin((outcome, future) -> {
             Optional<Lease> lease = leaseOf(outcome);
             if (!future.complete(result.apply(lease))) {
                 lease.ifPresent(Lease::releaseAsync); // ended by the caller while the grant was on its way
@@ -129,7 +129,7 @@ final class CoreLock implements DistributedLock {
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
         Objects.requireNonNull(body, "body");
-        return new Delivery<T>(client, name, options, null)
+        return new AsyncAcquire<T>(client, name, options, null)
                 .begin((outcome, future) -> runAsync(leaseOf(outcome).orElseThrow(), body, future));
     }
 
@@ -166,14 +166,14 @@ final class CoreLock implements DistributedLock {
     }
 
     /** A close that came in between has ended the lease already; it is not delivered (S16). */
-    private Optional<Lease> leaseOf(Outcome outcome) {
-        if (outcome instanceof Outcome.Leased leased) {
+    private Optional<Lease> leaseOf(AcquireOutcome outcome) {
+        if (outcome instanceof AcquireOutcome.Leased leased) {
             if (client.isClosing()) {
                 throw client.closed();
             }
             return Optional.of(leased.lease());
         }
-        if (outcome instanceof Outcome.Failed failed) {
+        if (outcome instanceof AcquireOutcome.Failed failed) {
             throw failed.cause();
         }
         return Optional.empty();

@@ -7,11 +7,11 @@ import io.mortise.lock.LeaseLostException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A lease: HELD, then RELEASED or LOST, exactly once. */
-final class HeldLease implements Lease, Liveness.Listener {
+/** Implementation of a lease: held, then released or lost, exactly once. */
+final class HeldLease implements Lease, KeepAlive.Listener {
     private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
     /** How it ended; without a reason: by release. */
@@ -36,16 +36,16 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     private final CoreClient client;
     private final LockName name;
-    private final Ticket ticket;
+    private final Contender contender;
     private final String ownerId;
     private final long token;
-    private final Liveness liveness;
+    private final KeepAlive keepAlive;
     private final Duration leaseDuration;
     private final @Nullable Long holdUntil;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
-    private final Set<ExpiryNotice> notices = ConcurrentHashMap.newKeySet();
+    private final Set<ExpiryCallback> notices = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean held = new AtomicBoolean(); // counted by the keeper
     private final AtomicBoolean lossHandled = new AtomicBoolean();
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
@@ -54,17 +54,17 @@ final class HeldLease implements Lease, Liveness.Listener {
     HeldLease(
             CoreClient client,
             LockName name,
-            Ticket ticket,
+            Contender contender,
             String ownerId,
-            Attempt.Granted granted,
+            AttemptResult.Granted granted,
             LockOptions options,
             Duration leaseDuration) {
         this.client = client;
         this.name = name;
-        this.ticket = ticket;
+        this.contender = contender;
         this.ownerId = ownerId;
         this.token = granted.token();
-        this.liveness = granted.liveness();
+        this.keepAlive = granted.keepAlive();
         this.leaseDuration = leaseDuration;
         this.holdUntil = options.maxHold()
                 .map(hold -> client.clock.nanoTime() + hold.toNanos())
@@ -74,8 +74,8 @@ final class HeldLease implements Lease, Liveness.Listener {
     /** Starts watching and renewing. False: it is over already, or the client closes; then {@link #discard} it. */
     boolean begin() {
         boolean open = client.holders.add(this);
-        held.set(liveness.isValid() && client.keeper.hold(liveness));
-        boolean stands = open && held.get() && liveness.attach(this);
+        held.set(keepAlive.isValid() && client.keeper.hold(keepAlive));
+        boolean stands = open && held.get() && keepAlive.attach(this);
         if (holdUntil != null) {
             maxHold =
                     client.clock.schedule(Duration.ofNanos(holdUntil - client.clock.nanoTime()), this::checkDeadlines);
@@ -92,7 +92,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     void discard() {
         if (end.compareAndSet(null, RELEASE)) {
             stopWatching();
-            client.withdraw(name, ticket, leaseDuration);
+            client.withdraw(name, contender, leaseDuration);
         }
     }
 
@@ -137,7 +137,7 @@ final class HeldLease implements Lease, Liveness.Listener {
             return ended.loss();
         }
         if (ended == null) {
-            return liveness.reason().orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline is over"));
+            return keepAlive.reason().orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline is over"));
         }
         boolean gone = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
         return new LossReason(
@@ -156,9 +156,9 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     /** Nanoseconds until the deadline or the end of the maximum hold, whichever comes first; zero only for good. */
     private long left() {
-        while (liveness.isValid()) {
+        while (keepAlive.isValid()) {
             long now = client.clock.nanoTime();
-            long untilDeadline = liveness.validUntil() - now;
+            long untilDeadline = keepAlive.validUntil() - now;
             if (untilDeadline > 0) {
                 return holdUntil == null ? untilDeadline : Math.max(0, Math.min(untilDeadline, holdUntil - now));
             }
@@ -179,7 +179,7 @@ final class HeldLease implements Lease, Liveness.Listener {
         if (before.isNegative() || before.isZero()) {
             throw new IllegalArgumentException("before is " + before + ", must be more than zero");
         }
-        ExpiryNotice notice = new ExpiryNotice(
+        ExpiryCallback notice = new ExpiryCallback(
                 this,
                 client.clock,
                 before,
@@ -192,7 +192,7 @@ final class HeldLease implements Lease, Liveness.Listener {
         notice.check();
     }
 
-    void forget(ExpiryNotice notice) {
+    void forget(ExpiryCallback notice) {
         notices.remove(notice);
     }
 
@@ -214,7 +214,7 @@ final class HeldLease implements Lease, Liveness.Listener {
         if (reason != null && lossHandled.compareAndSet(false, true)) {
             client.warnings.warn(
                     "lost", reason.kind(), "lock=\"{}\" owner={} token={} reason=\"{}\"", name, ownerId, token, reason);
-            client.withdraw(name, ticket, leaseDuration);
+            client.withdraw(name, contender, leaseDuration);
         }
     }
 
@@ -227,7 +227,7 @@ final class HeldLease implements Lease, Liveness.Listener {
     @Override
     public ReleaseOutcome release() {
         beginRelease();
-        return Blocking.awaitOr(released, ReleaseOutcome.UNKNOWN);
+        return InterruptibleWait.awaitOr(released, ReleaseOutcome.UNKNOWN);
     }
 
     @Override
@@ -251,9 +251,9 @@ final class HeldLease implements Lease, Liveness.Listener {
         LockClock.Timer bound =
                 client.clock.schedule(client.options.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
         released.thenRun(bound::cancel);
-        client.end(name, ticket, leaseDuration, new Settlement.Listener<Boolean>() {
+        client.end(name, contender, leaseDuration, new AttemptCleanup.Listener<Boolean>() {
             @Override
-            public void settled(Boolean wasThere, boolean firstTry) {
+            public void answered(Boolean wasThere, boolean firstTry) {
                 released.complete(outcome(wasThere, firstTry));
             }
 
@@ -272,12 +272,12 @@ final class HeldLease implements Lease, Liveness.Listener {
         if (firstTry) {
             return ReleaseOutcome.LOST;
         }
-        return liveness.isValid() ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
+        return keepAlive.isValid() ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
     }
 
     private void checkDeadlines() {
-        if (!liveness.checkDeadline()) {
-            liveness.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
+        if (!keepAlive.checkDeadline()) {
+            keepAlive.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
         } else if (holdUntil != null && holdUntil - client.clock.nanoTime() <= 0) {
             loseAlone(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
         }
@@ -285,16 +285,16 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     /** Idempotent: begin() repeats it where a loss came in between. */
     private void stopWatching() {
-        liveness.detach(this);
+        keepAlive.detach(this);
         if (held.getAndSet(false)) {
-            client.keeper.unhold(liveness);
+            client.keeper.unhold(keepAlive);
         }
         client.holders.remove(this);
         LockClock.Timer timer = maxHold;
         if (timer != null) {
             timer.cancel();
         }
-        notices.forEach(ExpiryNotice::cancel);
+        notices.forEach(ExpiryCallback::cancel);
         notices.clear();
     }
 
@@ -309,7 +309,7 @@ final class HeldLease implements Lease, Liveness.Listener {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return ticket.unwrap(Objects.requireNonNull(type, "type"));
+        return contender.unwrap(Objects.requireNonNull(type, "type"));
     }
 
     @Override

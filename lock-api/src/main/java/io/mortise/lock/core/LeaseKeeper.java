@@ -3,7 +3,7 @@ package io.mortise.lock.core;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews what is held, and watches each deadline with a timer that no renewal can delay. One per client; a lease that
+ * Renews leases in batches, and ends each at its deadline by a timer that renewals cannot delay. One per client; a lease that
  * several grants share is renewed once for all.
  *
  * <p>Two timers serve all leases. They are brought forward, never back, and not cancelled with the last lease: a lock that is
@@ -35,12 +35,12 @@ final class LeaseKeeper {
     private static final Duration PAUSE = Duration.ofMillis(500);
 
     private final LockClock clock;
-    private final Contact contact;
+    private final LastResponse lastResponse;
     private final RenewalLog log;
     private final Duration requestTimeout;
 
     @GuardedBy("this")
-    private final Map<Liveness, Entry> entries = new LinkedHashMap<>();
+    private final Map<KeepAlive, Entry> entries = new LinkedHashMap<>();
 
     @GuardedBy("this")
     private LockClock.@Nullable Timer tick;
@@ -66,9 +66,9 @@ final class LeaseKeeper {
 
     private volatile @Nullable LockBackend backend;
 
-    LeaseKeeper(LockClock clock, Contact contact, RenewalLog log, Duration requestTimeout) {
+    LeaseKeeper(LockClock clock, LastResponse lastResponse, RenewalLog log, Duration requestTimeout) {
         this.clock = clock;
-        this.contact = contact;
+        this.lastResponse = lastResponse;
         this.log = log;
         this.requestTimeout = requestTimeout;
     }
@@ -79,7 +79,7 @@ final class LeaseKeeper {
     }
 
     /** Keeps a session alive until it is lost, with or without grants on it. */
-    synchronized void keep(Liveness session) {
+    synchronized void keep(KeepAlive session) {
         Entry entry = enter(session);
         if (entry != null) {
             entry.kept = true;
@@ -87,8 +87,8 @@ final class LeaseKeeper {
     }
 
     /** Keeps it alive while grants are on it. False if it is lost already. */
-    synchronized boolean hold(Liveness liveness) {
-        Entry entry = enter(liveness);
+    synchronized boolean hold(KeepAlive keepAlive) {
+        Entry entry = enter(keepAlive);
         if (entry == null) {
             return false;
         }
@@ -97,32 +97,32 @@ final class LeaseKeeper {
     }
 
     /** One grant less on it. */
-    synchronized void unhold(Liveness liveness) {
-        Entry entry = entries.get(liveness);
+    synchronized void unhold(KeepAlive keepAlive) {
+        Entry entry = entries.get(keepAlive);
         if (entry != null && --entry.grants == 0 && !entry.kept) {
-            entry.answered(RenewalLog.Ending.RELEASED);
+            entry.answered(RenewalLog.Outcome.RELEASED);
             forget(entry);
         }
     }
 
-    private synchronized @Nullable Entry enter(Liveness liveness) {
-        Entry known = entries.get(liveness);
+    private synchronized @Nullable Entry enter(KeepAlive keepAlive) {
+        Entry known = entries.get(keepAlive);
         if (known != null) {
             return known;
         }
-        Entry entry = new Entry(liveness);
-        if (stopped || !liveness.attach(entry)) {
+        Entry entry = new Entry(keepAlive);
+        if (stopped || !keepAlive.attach(entry)) {
             return null;
         }
-        entries.put(liveness, entry);
-        checkBy(liveness.validUntil());
-        entry.renewAfter(liveness.renewEvery().toNanos(), clock.nanoTime());
+        entries.put(keepAlive, entry);
+        checkBy(keepAlive.validUntil());
+        entry.renewAfter(keepAlive.renewEvery().toNanos(), clock.nanoTime());
         return entry;
     }
 
     private synchronized void forget(Entry entry) {
-        entries.remove(entry.liveness);
-        entry.liveness.detach(entry);
+        entries.remove(entry.keepAlive);
+        entry.keepAlive.detach(entry);
     }
 
     private synchronized void checkBy(long at) {
@@ -138,16 +138,16 @@ final class LeaseKeeper {
 
     /** A deadline moves with each renewal: most are not over when the timer comes. */
     private void checkDeadlines() {
-        List<Liveness> over = new ArrayList<>();
+        List<KeepAlive> over = new ArrayList<>();
         synchronized (this) {
             deadline = null;
             long now = clock.nanoTime();
             noticePause(now - deadlineAt, now);
             long soonest = Long.MAX_VALUE;
-            for (Liveness liveness : entries.keySet()) {
-                long left = liveness.validUntil() - now;
+            for (KeepAlive keepAlive : entries.keySet()) {
+                long left = keepAlive.validUntil() - now;
                 if (left <= 0) {
-                    over.add(liveness);
+                    over.add(keepAlive);
                 } else {
                     soonest = Math.min(soonest, left);
                 }
@@ -157,8 +157,10 @@ final class LeaseKeeper {
             }
         }
         Deque<Runnable> aftermath = new ArrayDeque<>();
-        for (Liveness liveness : over) {
-            liveness.expire().ifPresentOrElse(aftermath::add, () -> checkBy(liveness.validUntil())); // renewed just now
+        for (KeepAlive keepAlive : over) {
+            keepAlive
+                    .expire()
+                    .ifPresentOrElse(aftermath::add, () -> checkBy(keepAlive.validUntil())); // renewed just now
         }
         work(aftermath);
     }
@@ -187,7 +189,7 @@ final class LeaseKeeper {
         if (tick != null) {
             noticePause(now - tickAt, now); // asked before the timers had a chance to run
         }
-        if (pause > 0 && pauseEnded - entry.liveness.validUntil() >= 0) {
+        if (pause > 0 && pauseEnded - entry.keepAlive.validUntil() >= 0) {
             return Optional.of(String.format(
                     Locale.ROOT, "this process did not run for at least %.1f s, so nothing was renewed", pause / 1e9));
         }
@@ -209,7 +211,7 @@ final class LeaseKeeper {
 
     /** All that is due, and what will be soon: many leases taken at different times end up in few requests. */
     private void renewDue() {
-        List<Liveness> due = new ArrayList<>();
+        List<KeepAlive> due = new ArrayList<>();
         LockBackend renewing = backend;
         synchronized (this) {
             tick = null;
@@ -221,10 +223,10 @@ final class LeaseKeeper {
             long next = Long.MAX_VALUE;
             for (Entry entry : entries.values()) {
                 if (entry.renewAt - now <= entry.early) {
-                    due.add(entry.liveness);
+                    due.add(entry.keepAlive);
                     entry.sentAt = now;
                     // Without an answer it comes again after a request timeout, not with the next tick.
-                    entry.renewAt = now + Math.min(entry.liveness.renewEvery().toNanos(), requestTimeout.toNanos());
+                    entry.renewAt = now + Math.min(entry.keepAlive.renewEvery().toNanos(), requestTimeout.toNanos());
                     entry.early = 0;
                 }
                 next = Math.min(next, entry.renewAt - now);
@@ -240,21 +242,21 @@ final class LeaseKeeper {
         try {
             renewing.renew(due);
         } catch (RuntimeException e) {
-            due.forEach(liveness -> liveness.unknown(e));
+            due.forEach(keepAlive -> keepAlive.unknown(e));
         }
     }
 
     /** Brings forward the renewal of those; in one batch, on the timer thread. */
-    void renewNow(Predicate<Liveness> which) {
-        List<Liveness> all;
+    void renewNow(Predicate<KeepAlive> which) {
+        List<KeepAlive> all;
         synchronized (this) {
             all = List.copyOf(entries.keySet());
         }
-        List<Liveness> chosen = all.stream().filter(which).toList(); // foreign code
+        List<KeepAlive> chosen = all.stream().filter(which).toList(); // foreign code
         synchronized (this) {
             long now = clock.nanoTime();
-            for (Liveness liveness : chosen) {
-                Entry entry = entries.get(liveness);
+            for (KeepAlive keepAlive : chosen) {
+                Entry entry = entries.get(keepAlive);
                 if (entry != null) {
                     entry.renewAt = now;
                 }
@@ -282,8 +284,8 @@ final class LeaseKeeper {
         }
     }
 
-    private final class Entry implements Liveness.Listener {
-        private final Liveness liveness;
+    private final class Entry implements KeepAlive.Listener {
+        private final KeepAlive keepAlive;
         private boolean kept;
         private int grants;
         private int failures;
@@ -292,13 +294,13 @@ final class LeaseKeeper {
         private @Nullable Long sentAt;
         private @Nullable Throwable lastFailure;
 
-        Entry(Liveness liveness) {
-            this.liveness = liveness;
+        Entry(KeepAlive keepAlive) {
+            this.keepAlive = keepAlive;
         }
 
         private void renewAfter(long pause, long from) {
             synchronized (LeaseKeeper.this) {
-                if (entries.get(liveness) == this) {
+                if (entries.get(keepAlive) == this) {
                     renewAt = from + pause;
                     early = pause / 5;
                     tickBy(renewAt);
@@ -307,9 +309,9 @@ final class LeaseKeeper {
         }
 
         /** Nobody waits any more for an answer to its renewals. */
-        private void answered(RenewalLog.Ending how) {
+        private void answered(RenewalLog.Outcome how) {
             synchronized (LeaseKeeper.this) {
-                if (failures > 0 && entries.get(liveness) == this) {
+                if (failures > 0 && entries.get(keepAlive) == this) {
                     failures = 0;
                     log.ended(how);
                 }
@@ -318,24 +320,24 @@ final class LeaseKeeper {
 
         @Override
         public void extended() {
-            contact.made();
+            lastResponse.received();
             synchronized (LeaseKeeper.this) {
-                answered(RenewalLog.Ending.RENEWED);
+                answered(RenewalLog.Outcome.RENEWED);
                 long sent = sentAt != null ? sentAt : clock.nanoTime(); // unasked: by what the session did otherwise
-                renewAfter(liveness.renewEvery().toNanos(), sent);
+                renewAfter(keepAlive.renewEvery().toNanos(), sent);
             }
         }
 
         @Override
         public void unknown(Throwable cause) {
             synchronized (LeaseKeeper.this) {
-                if (entries.get(liveness) != this) {
+                if (entries.get(keepAlive) != this) {
                     return;
                 }
-                log.failed(cause, liveness.validUntil() - clock.nanoTime(), failures == 0);
+                log.failed(cause, keepAlive.validUntil() - clock.nanoTime(), failures == 0);
                 long retryAfter = Math.min(
                         FIRST_RETRY.toNanos() << Math.min(failures, 20),
-                        liveness.renewEvery().toNanos());
+                        keepAlive.renewEvery().toNanos());
                 failures++;
                 lastFailure = cause;
                 renewAfter(retryAfter, clock.nanoTime());
@@ -350,7 +352,7 @@ final class LeaseKeeper {
         @Override
         public void lost(LossReason reason) {
             synchronized (LeaseKeeper.this) {
-                answered(RenewalLog.Ending.LOST);
+                answered(RenewalLog.Outcome.LOST);
                 forget(this);
             }
         }

@@ -9,20 +9,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * First in, first out among the waiters of one process, where the store keeps no queue of its own: one contender per lock
- * goes to the store, not one per thread.
+ * First-in-first-out queues inside one process, for stores without a queue of their own: one contender per lock asks the
+ * store.
  */
 final class LocalQueues {
     @GuardedBy("this")
     private final Map<LockName, Line> lines = new HashMap<>();
 
     private static final class Line {
-        private final LinkedHashSet<Acquisition> waiters = new LinkedHashSet<>();
+        private final LinkedHashSet<AcquireOperation> waiters = new LinkedHashSet<>();
         private boolean taken;
     }
 
     /** Stands in line. Whether it is the first, so that its turn is now. */
-    synchronized boolean join(LockName name, Acquisition waiter) {
+    synchronized boolean join(LockName name, AcquireOperation waiter) {
         Line line = lines.computeIfAbsent(name, n -> new Line());
         line.waiters.add(waiter);
         return line.waiters.size() == 1;
@@ -33,7 +33,7 @@ final class LocalQueues {
      *
      * @param taken the answer was that somebody has the lock, be it the asker now; false: there was none
      */
-    synchronized void heard(LockName name, Acquisition by, boolean taken) {
+    synchronized void heard(LockName name, AcquireOperation by, boolean taken) {
         Line line = lines.get(name);
         if (line != null && line.waiters.contains(by)) {
             line.taken = taken;
@@ -47,7 +47,7 @@ final class LocalQueues {
     }
 
     /** Leaves the line, from wherever it stands. The one whose turn came with that, if any: the caller begins it. */
-    synchronized @Nullable Acquisition leave(LockName name, Acquisition waiter) {
+    synchronized @Nullable AcquireOperation leave(LockName name, AcquireOperation waiter) {
         Line line = lines.get(name);
         if (line == null) {
             return null;
@@ -65,9 +65,9 @@ final class LocalQueues {
 
     /** A lease of this process ended: the first in line need not wait for a hint from the store. */
     void wakeFirst(LockName name) {
-        Acquisition first = first(name);
+        AcquireOperation first = first(name);
         if (first != null) {
-            Relay.run(first::hint);
+            Trampoline.run(first::hint);
         }
     }
 
@@ -76,7 +76,7 @@ final class LocalQueues {
         return lines.size();
     }
 
-    private synchronized @Nullable Acquisition first(LockName name) {
+    private synchronized @Nullable AcquireOperation first(LockName name) {
         Line line = lines.get(name);
         return line == null ? null : line.waiters.iterator().next();
     }

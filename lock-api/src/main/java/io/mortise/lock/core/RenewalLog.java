@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Logs renewals that had no answer: a warning when the first one fails, and a line when no lease is without an answer any more.
- * Those in between are logged at DEBUG, one line per failed request. It logs on the timer's thread, never on the caller's.
+ * Logs renewals without an answer: one line when an outage begins, and one when it ends. Those in between are logged at DEBUG,
+ * one line per failed request. It logs on the timer's thread, never on the caller's.
  */
 final class RenewalLog {
     private final LockClock clock;
@@ -35,7 +35,7 @@ final class RenewalLog {
     }
 
     /** How a lease ends to be without an answer. */
-    enum Ending {
+    enum Outcome {
         RENEWED,
         LOST,
         RELEASED
@@ -64,7 +64,7 @@ final class RenewalLog {
     }
 
     /** A lease whose last renewal had no answer is renewed, or over. */
-    synchronized void ended(Ending how) {
+    synchronized void ended(Outcome how) {
         Outage current = outage;
         if (current == null) {
             return;
@@ -110,9 +110,9 @@ final class RenewalLog {
         log.atLevel(of.told ? Level.INFO : Level.DEBUG)
                 .log(
                         "event=renewal-unknown-over renewed={} lost={} released={} requests={} after_ms={}",
-                        of.endings.getOrDefault(Ending.RENEWED, 0),
-                        of.endings.getOrDefault(Ending.LOST, 0),
-                        of.endings.getOrDefault(Ending.RELEASED, 0),
+                        of.endings.getOrDefault(Outcome.RENEWED, 0),
+                        of.endings.getOrDefault(Outcome.LOST, 0),
+                        of.endings.getOrDefault(Outcome.RELEASED, 0),
                         of.requests,
                         (now - of.since) / 1_000_000);
     }
@@ -121,7 +121,7 @@ final class RenewalLog {
     private static final class Outage {
         private final long since;
         private final IdentityHashMap<Throwable, Failure> failures = new IdentityHashMap<>(); // not logged yet
-        private final Map<Ending, Integer> endings = new EnumMap<>(Ending.class);
+        private final Map<Outcome, Integer> endings = new EnumMap<>(Outcome.class);
         private int unanswered; // leases
         private int requests;
         private boolean begun; // on the timer's thread alone, as the next one

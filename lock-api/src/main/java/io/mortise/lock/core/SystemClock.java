@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The monotonic clock of the machine, with one timer thread.
+ * Monotonic clock of the JVM, with one timer thread.
  *
  * <p>Setting and cancelling a timer takes no lock, so both are allowed under a monitor (ADR 0040): a virtual thread that is
  * pinned by a monitor never waits here for one that needs its carrier. Callers leave timers in a lock-free queue; the timer

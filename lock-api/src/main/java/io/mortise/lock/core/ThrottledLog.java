@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Logs warnings of which an outage causes one per lease. The first few of each event are logged at WARN, the others at DEBUG and
- * as one line with their number. While they go on, that line comes less and less often.
+ * Logs the first warnings of a kind, and counts the others. The first few of each event are logged at WARN, the others at
+ * DEBUG and as one line with their number. While they go on, that line comes less and less often.
  */
 final class ThrottledLog {
     private static final int LINES = 5;

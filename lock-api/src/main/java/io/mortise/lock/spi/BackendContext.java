@@ -7,7 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** What the core lends to a backend. Thread-safe. */
+/** Services of the core for a backend: clock, timeouts, renewal, cleanup. Thread-safe. */
 public interface BackendContext {
     /** The only clock and timer that decisions may use. */
     LockClock clock();
@@ -25,7 +25,7 @@ public interface BackendContext {
     Executor blocking();
 
     /** Renews this session from now on, with or without grants on it, until it is lost. */
-    void keep(Liveness session);
+    void keep(KeepAlive session);
 
     /**
      * Renews soon, in one call of {@link LockBackend#renew}, what is held and due only later: a server may have lost it, as after
@@ -33,7 +33,7 @@ public interface BackendContext {
      *
      * @param which of all that is held
      */
-    void renewNow(Predicate<Liveness> which);
+    void renewNow(Predicate<KeepAlive> which);
 
     /**
      * Repeats the clean-up in the background until its stage succeeds or {@code untilNanos} on the clock; a client that
@@ -41,7 +41,7 @@ public interface BackendContext {
      *
      * @param what for the log, with the time by which the store drops it by itself
      */
-    void settle(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos);
+    void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos);
 
     /**
      * The same stage with a deadline: fails with {@link io.mortise.lock.BackendUnavailableException} after one request

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For backends with a session: one at a time, made anew for whoever asks after the last one has ended. Thread-safe.
+ * Holds the one session of a client, and opens a new one on demand after it has ended. Thread-safe.
  *
  * @param <S> what a session is to its backend
  */
@@ -53,7 +53,7 @@ public final class CurrentSession<S extends CurrentSession.Session> {
     }
 
     /**
-     * The session for new tickets; does not wait until it is open.
+     * The session for new contenders; does not wait until it is open.
      *
      * @throws ClientClosedException after {@link #end}
      */

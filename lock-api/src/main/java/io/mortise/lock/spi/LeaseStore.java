@@ -7,10 +7,10 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The small door: three verbs of a store that knows compare-and-set, each one asynchronous request. {@link LeaseStoreBackend}
- * makes a backend of it. Thread-safe. A stage that fails means unknown, unless it fails with
- * {@link io.mortise.lock.BackendRefusedException}; the core gives each a deadline of one request timeout. Whoever makes one
- * contacts the store first: a client for a store that does not answer is not opened (S15).
+ * The simple SPI: three asynchronous operations on a store with compare-and-set. {@link LeaseStoreBackend} makes a backend of
+ * it. Thread-safe. A stage that fails means unknown, unless it fails with {@link io.mortise.lock.BackendRefusedException}; the
+ * core gives each a deadline of one request timeout. Whoever makes one contacts the store first: a client for a store that
+ * does not answer is not opened (S15).
  */
 public interface LeaseStore extends AutoCloseable {
     /**

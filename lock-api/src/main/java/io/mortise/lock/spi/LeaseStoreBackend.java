@@ -19,8 +19,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A backend over a {@link LeaseStore}: one contender per process and lock from the core's local queue, which asks again
- * after a short pause with the core's jitter, since such a store cannot push.
+ * Adapts a {@link LeaseStore} to the full SPI: one contender per process and lock asks again after a short pause.
  *
  * <p>Such a store cannot refuse a request that executes late either. After one without an answer the adapter removes what it
  * may have made, again and again for one lease duration; a client that closes waits for that as long as it may, and names it
@@ -64,25 +63,25 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        return new StoreTicket(request);
+    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+        return new StoreContender(request);
     }
 
     @Override
-    public void renew(List<Liveness> due) {
-        Map<Duration, Map<Grant, StoreLiveness>> byLease = new HashMap<>();
-        for (Liveness liveness : due) {
-            StoreLiveness mine = (StoreLiveness) liveness;
+    public void renew(List<KeepAlive> due) {
+        Map<Duration, Map<Grant, StoreKeepAlive>> byLease = new HashMap<>();
+        for (KeepAlive keepAlive : due) {
+            StoreKeepAlive mine = (StoreKeepAlive) keepAlive;
             byLease.computeIfAbsent(mine.lease, lease -> new HashMap<>()).put(mine.grant, mine);
         }
         byLease.forEach(this::renew);
     }
 
-    private void renew(Duration lease, Map<Grant, StoreLiveness> due) {
+    private void renew(Duration lease, Map<Grant, StoreKeepAlive> due) {
         long until = LockClock.deadline(context.clock().nanoTime(), lease);
         ask("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
                 .whenComplete((gone, failure) -> {
-                    for (StoreLiveness mine : due.values()) {
+                    for (StoreKeepAlive mine : due.values()) {
                         if (failure != null) {
                             mine.unknown(failure);
                         } else if (gone.contains(mine.grant)) {
@@ -124,30 +123,30 @@ public final class LeaseStoreBackend implements LockBackend {
         return answer;
     }
 
-    private static final class StoreLiveness extends Liveness {
+    private static final class StoreKeepAlive extends KeepAlive {
         private final Grant grant;
         private final Duration lease;
 
-        StoreLiveness(LockClock clock, Grant grant, Duration lease, long validUntil) {
+        StoreKeepAlive(LockClock clock, Grant grant, Duration lease, long validUntil) {
             super(clock, lease.dividedBy(RENEWALS_PER_LEASE), validUntil);
             this.grant = grant;
             this.lease = lease;
         }
     }
 
-    private final class StoreTicket implements Ticket {
+    private final class StoreContender implements Contender {
         private final LockRequest request;
         private final Grant grant;
         /** When the first attempt without an answer was sent; it may execute at any time. */
         private @Nullable Long unknownSince;
 
-        StoreTicket(LockRequest request) {
+        StoreContender(LockRequest request) {
             this.request = request;
             this.grant = new Grant(request.name(), request.attemptId());
         }
 
         @Override
-        public CompletionStage<Attempt> attempt() {
+        public CompletionStage<AttemptResult> attempt() {
             long sent = context.clock().nanoTime();
             return ask(
                             "acquire of " + request.name(),
@@ -168,25 +167,25 @@ public final class LeaseStoreBackend implements LockBackend {
          * An earlier attempt without an answer may be what made the grant: its lease counts from there. If that is too long
          * ago for the first renewal to come in good time, the grant is given back, and asked for anew.
          */
-        private Attempt granted(long token, long sent, long from) {
+        private AttemptResult granted(long token, long sent, long from) {
             Duration lease = request.leaseDuration();
             if (sent - from > lease.toNanos() / RENEWALS_PER_LEASE) {
                 return displaced("the answer that granted it was lost too long ago");
             }
-            return new Attempt.Granted(
-                    token, new StoreLiveness(context.clock(), grant, lease, LockClock.deadline(from, lease)));
+            return new AttemptResult.Granted(
+                    token, new StoreKeepAlive(context.clock(), grant, lease, LockClock.deadline(from, lease)));
         }
 
         /** What has no answer may yet make a grant under the same id, at a time unknown: the next is asked for under another. */
-        private Attempt busy(boolean doubtful) {
-            return doubtful ? displaced("an attempt before had no answer") : new Attempt.Waiting(RETRY);
+        private AttemptResult busy(boolean doubtful) {
+            return doubtful ? displaced("an attempt before had no answer") : new AttemptResult.Waiting(RETRY);
         }
 
         /** The core does not call {@link #end()} after this. */
-        private Attempt displaced(String why) {
+        private AttemptResult displaced(String why) {
             release();
             sweepIfUnknown();
-            return new Attempt.Displaced(why);
+            return new AttemptResult.Displaced(why);
         }
 
         @Override
@@ -208,7 +207,7 @@ public final class LeaseStoreBackend implements LockBackend {
                         context.clock().nanoTime() + request.leaseDuration().toNanos();
                 CompletableFuture<Boolean> swept = new CompletableFuture<>();
                 sweep(FIRST_SWEEP, until, swept);
-                context.settle(
+                context.cleanUp(
                         "a request for lock \"" + request.name() + "\" without an answer, which may yet execute",
                         () -> swept,
                         until);

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One connection to a store. Thread-safe; no method blocks except {@link #close()}.
+ * The full SPI: one connection to a store. Thread-safe; no method blocks except {@link #close()}.
  *
  * <p>The core does the waiting, the retries, the deadlines, the renewal schedule and the announcements; a backend says what
  * the store said, and until when a grant certainly stands.
@@ -29,21 +29,21 @@ public interface LockBackend extends AutoCloseable {
      */
     Duration leaseDuration(Optional<Duration> asked);
 
-    /** True: a ticket per waiter stands in the store's own queue. False: the core's local queue sends one at a time. */
+    /** True: a contender per waiter stands in the store's own queue. False: the core's local queue sends one at a time. */
     boolean queuesWaiters();
 
     /**
-     * A new request. No I/O, cannot fail, does not call the waiter before the first {@link Ticket#attempt()}.
+     * A new request. No I/O, cannot fail, does not call the waiter before the first {@link Contender#attempt()}.
      *
      * @param waiter hears hints and the loss of this one grant
      */
-    Ticket enqueue(LockRequest request, Waiter waiter);
+    Contender enqueue(LockRequest request, ContenderListener waiter);
 
     /**
-     * Renews all that is due, in as few requests as the store allows. Each is answered through its {@link Liveness}; one
+     * Renews all that is due, in as few requests as the store allows. Each is answered through its {@link KeepAlive}; one
      * that is not answered in a request timeout comes again. A failure of one must not touch the others.
      */
-    void renew(List<Liveness> due);
+    void renew(List<KeepAlive> due);
 
     /** The operator's view, if the store can be looked at. */
     default Optional<LockAdmin> admin() {

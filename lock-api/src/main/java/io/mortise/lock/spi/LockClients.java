@@ -7,7 +7,7 @@ import io.mortise.lock.core.CoreClient;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** Makes a client of a backend: what a backend's typed way in, and tests with a hand-cranked clock, call. */
+/** Creates clients of a backend instance: for programmatic configuration, and for tests with a {@link ManualClock}. */
 public final class LockClients {
     private LockClients() {}
 

@@ -3,7 +3,10 @@ package io.mortise.lock.spi;
 
 import java.time.Duration;
 
-/** Time, the only seam: monotonic nanoseconds and timers. {@link ManualClock} cranks it by hand. */
+/**
+ * Monotonic time in nanoseconds, and timers: the only source of time of the core and the backends. {@link ManualClock} cranks
+ * it by hand.
+ */
 public interface LockClock {
     /** As {@link System#nanoTime()}: compare by subtraction only. */
     long nanoTime();

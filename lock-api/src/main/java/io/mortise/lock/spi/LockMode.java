@@ -2,7 +2,7 @@
 package io.mortise.lock.spi;
 
 /**
- * How a lock is shared. Only {@link #EXCLUSIVE} is used today; the others keep a place in the SPI and in what is stored.
+ * Mode of a lock: exclusive. Only {@link #EXCLUSIVE} is used today; the others keep a place in the SPI and in what is stored.
  *
  * @param permits how many of {@code limit} this grant takes, for COUNTED
  * @param limit how many permits there are, for COUNTED

@@ -3,7 +3,7 @@ package io.mortise.lock.spi;
 
 import java.util.Set;
 
-/** Found by {@link java.util.ServiceLoader}: opens a backend for the URL schemes that it claims. */
+/** Factory that opens a backend for its URL schemes; found by {@link java.util.ServiceLoader}. */
 public interface LockProvider {
     /** The schemes, lower case. */
     Set<String> schemes();

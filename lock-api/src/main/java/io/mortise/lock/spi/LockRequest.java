@@ -3,7 +3,7 @@ package io.mortise.lock.spi;
 
 import java.time.Duration;
 
-/** What a ticket asks for. An interface, so that it can grow and be lazy. */
+/** Data of one attempt to acquire a lock. An interface, so that it can grow and be lazy. */
 public interface LockRequest {
     /** The lock. */
     LockName name();
@@ -11,7 +11,7 @@ public interface LockRequest {
     /** Exclusive today; a backend is only given modes whose capability it claims. */
     LockMode mode();
 
-    /** 32 hexadecimal digits, new for each ticket: the idempotency key of all that it sends, and the grant's owner id. */
+    /** 32 hexadecimal digits, new for each contender: the idempotency key of all that it sends, and the grant's owner id. */
     String attemptId();
 
     /** What to store beside the grant, verbatim: begins with the attempt id, {@link OwnerRecord} parses it. */

@@ -219,11 +219,11 @@ public final class LockUrl {
         return Optional.ofNullable(parameters.get(name));
     }
 
-    /** A duration as {@link DurationText} reads it. */
+    /** A duration as {@link DurationFormat} reads it. */
     public Optional<Duration> duration(String name) {
         return text(name).map(value -> {
             try {
-                return DurationText.parse(value);
+                return DurationFormat.parse(value);
             } catch (IllegalArgumentException e) {
                 throw invalid(name, value, String.valueOf(e.getMessage()));
             }

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
-/** A clock cranked by hand: for deterministic tests of a backend, or of an application on {@code lock-memory}. Thread-safe. */
+/** A clock that tests move by hand. Thread-safe. */
 public final class ManualClock implements LockClock {
     private final PriorityQueue<Task> tasks =
             new PriorityQueue<>(Comparator.<Task>comparingLong(t -> t.at).thenComparingLong(t -> t.order));

@@ -12,8 +12,8 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * What is stored beside each grant, one line that people can read: {@code ATTEMPT m1 mode=x host=h pid=1 since=T meta.k=v}.
- * {@code m1} is the version of the layout; readers skip fields that they do not know, so that it can grow.
+ * Text that is stored with each grant: attempt id, mode, host, process, start, metadata. {@code m1} is the version of the
+ * layout; readers skip fields that they do not know, so that it can grow.
  */
 public final class OwnerRecord {
     /** Length of an attempt id in hexadecimal digits. */

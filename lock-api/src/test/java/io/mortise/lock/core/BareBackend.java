@@ -2,14 +2,14 @@
 package io.mortise.lock.core;
 
 import io.mortise.lock.Capability;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What tests of single interleavings need beside their tickets: tokens, one lease for all, no queue, no renewal. */
+/** What tests of single interleavings need beside their contenders: tokens, one lease for all, no queue, no renewal. */
 abstract class BareBackend implements LockBackend {
     static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -40,7 +40,7 @@ abstract class BareBackend implements LockBackend {
     }
 
     @Override
-    public void renew(List<Liveness> due) {}
+    public void renew(List<KeepAlive> due) {}
 
     @Override
     public void close() {}

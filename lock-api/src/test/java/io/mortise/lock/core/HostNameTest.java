@@ -14,7 +14,7 @@ class HostNameTest {
     @Test
     void S09_aSlowResolverDelaysNobody() throws Exception {
         CountDownLatch answers = new CountDownLatch(1);
-        Request.Host host = new Request.Host(Optional.empty(), () -> {
+        AttemptRequest.Host host = new AttemptRequest.Host(Optional.empty(), () -> {
             answers.await();
             return "resolved";
         });
@@ -28,7 +28,7 @@ class HostNameTest {
     @Test
     void S09_theResolverIsNotAskedWhereTheSystemKnowsTheName() {
         CountDownLatch asked = new CountDownLatch(1);
-        Request.Host host = new Request.Host(Optional.of("known"), () -> {
+        AttemptRequest.Host host = new AttemptRequest.Host(Optional.of("known"), () -> {
             asked.countDown();
             return "resolved";
         });

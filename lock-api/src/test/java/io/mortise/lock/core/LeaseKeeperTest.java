@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ManualClock;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,10 +27,10 @@ class LeaseKeeperTest {
 
     private final ManualClock clock = new ManualClock();
     private final LeaseKeeper keeper = new LeaseKeeper(
-            clock, new Contact(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
-    private final List<List<Liveness>> renewals = new ArrayList<>();
+            clock, new LastResponse(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
+    private final List<List<KeepAlive>> renewals = new ArrayList<>();
 
-    private final class Grant extends Liveness {
+    private final class Grant extends KeepAlive {
         Grant() {
             super(clock, PERIOD, clock.nanoTime() + PERIOD.multipliedBy(3).toNanos());
         }
@@ -63,12 +63,12 @@ class LeaseKeeperTest {
             }
 
             @Override
-            public Ticket enqueue(LockRequest request, Waiter waiter) {
+            public Contender enqueue(LockRequest request, ContenderListener waiter) {
                 throw new UnsupportedOperationException();
             }
 
             @Override
-            public void renew(List<Liveness> due) {
+            public void renew(List<KeepAlive> due) {
                 renewals.add(due);
                 due.forEach(each -> how.accept((Grant) each));
             }
@@ -88,7 +88,7 @@ class LeaseKeeperTest {
             assertThat(keeper.hold(grant)).isTrue();
         }
         clock.advance(Duration.ofSeconds(1));
-        keeper.renewNow(liveness -> liveness != grants.get(0));
+        keeper.renewNow(keepAlive -> keepAlive != grants.get(0));
         clock.advance(Duration.ZERO);
         assertThat(renewals).containsExactly(List.copyOf(grants.subList(1, 1_000)));
         clock.advance(PERIOD.minusMillis(1_001)); // that of the one that was left out
@@ -112,7 +112,7 @@ class LeaseKeeperTest {
         renewals.clear();
         clock.advance(PERIOD.multipliedBy(10));
         assertThat(renewals).hasSizeLessThanOrEqualTo(100);
-        assertThat(grants).allMatch(Liveness::isValid);
+        assertThat(grants).allMatch(KeepAlive::isValid);
         grants.forEach(keeper::unhold);
         assertThat(keeper.size()).isZero();
         clock.advance(PERIOD.multipliedBy(3));
@@ -195,7 +195,10 @@ class LeaseKeeperTest {
             }
         };
         LeaseKeeper counted = new LeaseKeeper(
-                counting, new Contact(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
+                counting,
+                new LastResponse(clock),
+                new RenewalLog(clock, new ThrottledLog(clock)),
+                Duration.ofSeconds(1));
         for (int i = 0; i < 100; i++) {
             Grant grant = new Grant();
             assertThat(counted.hold(grant)).isTrue();
@@ -220,7 +223,7 @@ class LeaseKeeperTest {
         for (int i = 0; i < count; i++) {
             Grant grant = new Grant();
             assertThat(keeper.hold(grant)).isTrue();
-            grant.attach(new Liveness.Listener() {
+            grant.attach(new KeepAlive.Listener() {
                 @Override
                 public void lost(LossReason reason) {
                     order.add("told");

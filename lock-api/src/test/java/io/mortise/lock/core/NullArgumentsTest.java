@@ -63,7 +63,7 @@ class NullArgumentsTest {
                     asked.incrementAndGet();
                     throw new UnsupportedOperationException();
                 });
-        CoreAdmin admin = new CoreAdmin(backend, new Callbacks(Optional.of(Runnable::run), true));
+        CoreAdmin admin = new CoreAdmin(backend, new CallbackExecutor(Optional.of(Runnable::run), true));
         refused("seen", () -> admin.forceRelease("x", null));
         refused("name", () -> admin.forceRelease(null, null));
         refused("name", () -> admin.status(null));

@@ -11,12 +11,12 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ManualClock;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -36,15 +36,15 @@ class OddBackendTest {
     private static final int CROWD = 5000;
 
     private final ManualClock clock = new ManualClock();
-    private final List<Waiter> waiters = new ArrayList<>();
-    private Supplier<CompletionStage<Attempt>> attempt = this::granted;
+    private final List<ContenderListener> waiters = new ArrayList<>();
+    private Supplier<CompletionStage<AttemptResult>> attempt = this::granted;
     private Supplier<CompletionStage<Boolean>> end = () -> CompletableFuture.completedFuture(true);
     private Runnable close = () -> {};
     private int attempts;
     private int ends;
 
     private CoreClient open(ClientOptions options) {
-        BorrowedClock borrowed = new BorrowedClock(clock);
+        SharedClock borrowed = new SharedClock(clock);
         return CoreClient.open(context -> new Backend(), options, borrowed, new Random(1), borrowed::stop);
     }
 
@@ -63,12 +63,12 @@ class OddBackendTest {
                 .hasMessageContaining("assertj-core");
     }
 
-    private static CompletionStage<Attempt> busy() {
-        return CompletableFuture.completedFuture(new Attempt.Waiting(Duration.ofSeconds(5)));
+    private static CompletionStage<AttemptResult> busy() {
+        return CompletableFuture.completedFuture(new AttemptResult.Waiting(Duration.ofSeconds(5)));
     }
 
-    private CompletionStage<Attempt> granted() {
-        return CompletableFuture.completedFuture(new Attempt.Granted(attempts, new Grant()));
+    private CompletionStage<AttemptResult> granted() {
+        return CompletableFuture.completedFuture(new AttemptResult.Granted(attempts, new Grant()));
     }
 
     private static <T> CompletionStage<T> silent() {
@@ -103,8 +103,8 @@ class OddBackendTest {
 
     /** Also with an attempt under way, whose answer the withdrawal must wait for. */
     @Test
-    void S10_aTicketOfAWaiterThatGaveUpIsNotWanted() {
-        CompletableFuture<Attempt> underWay = new CompletableFuture<>();
+    void S10_aContenderOfAWaiterThatGaveUpIsNotWanted() {
+        CompletableFuture<AttemptResult> underWay = new CompletableFuture<>();
         attempt = () -> underWay;
         CoreClient client = open();
         CompletableFuture<Lease> wait = client.named("x").acquireAsync();
@@ -112,7 +112,7 @@ class OddBackendTest {
         wait.cancel(true);
         assertThat(waiters.get(0).isWanted()).isFalse();
         assertThat(ends).isZero();
-        underWay.complete(new Attempt.Waiting(Duration.ofSeconds(5)));
+        underWay.complete(new AttemptResult.Waiting(Duration.ofSeconds(5)));
         assertThat(ends).isEqualTo(1);
         attempt = OddBackendTest::busy;
         CompletableFuture<Optional<Lease>> bounded = client.named("x").tryAcquireAsync(Duration.ofSeconds(3));
@@ -128,7 +128,7 @@ class OddBackendTest {
         CoreClient client = open();
         CompletableFuture<Lease> first = client.named("x").acquireAsync();
         CompletableFuture<Lease> second = client.named("x").acquireAsync();
-        Deque<Supplier<CompletionStage<Attempt>>> answers = new ArrayDeque<>();
+        Deque<Supplier<CompletionStage<AttemptResult>>> answers = new ArrayDeque<>();
         answers.add(this::granted);
         answers.add(() -> {
             throw new NoClassDefFoundError("odd");
@@ -191,14 +191,14 @@ class OddBackendTest {
     @SuppressWarnings("NullAway") // that is the point
     void S15_anAttemptThatAnswersNonsenseFailsItsCaller() {
         CoreClient client = open();
-        List<Supplier<CompletionStage<Attempt>>> nonsense = List.of(
+        List<Supplier<CompletionStage<AttemptResult>>> nonsense = List.of(
                 () -> CompletableFuture.completedFuture(null),
                 () -> null,
                 () -> {
                     throw new StackOverflowError();
                 },
-                () -> CompletableFuture.completedFuture(new Attempt.Granted(1, null)));
-        for (Supplier<CompletionStage<Attempt>> odd : nonsense) {
+                () -> CompletableFuture.completedFuture(new AttemptResult.Granted(1, null)));
+        for (Supplier<CompletionStage<AttemptResult>> odd : nonsense) {
             attempt = odd;
             assertThatThrownBy(() -> client.named("x").acquireAsync().join())
                     .hasCauseInstanceOf(BackendRefusedException.class);
@@ -209,7 +209,7 @@ class OddBackendTest {
 
     @Test
     void S11_aPauseOfZeroIsNoLoop() {
-        attempt = () -> CompletableFuture.completedFuture(new Attempt.Waiting(Duration.ZERO));
+        attempt = () -> CompletableFuture.completedFuture(new AttemptResult.Waiting(Duration.ZERO));
         CompletableFuture<Lease> wait = open().named("x").acquireAsync();
         assertThat(attempts).isEqualTo(1);
         attempt = this::granted;
@@ -239,7 +239,7 @@ class OddBackendTest {
     @Test
     void S07_aListenerThatThrowsKeepsTheLossFromNobody() {
         List<String> told = new ArrayList<>();
-        Liveness session = new Liveness(clock, LEASE, LEASE.toNanos()) {
+        KeepAlive session = new KeepAlive(clock, LEASE, LEASE.toNanos()) {
             @Override
             protected void onLost(LossReason reason) {
                 told.add("session");
@@ -277,7 +277,7 @@ class OddBackendTest {
         assertThat(told).isEmpty();
     }
 
-    private final class Grant extends Liveness {
+    private final class Grant extends KeepAlive {
         Grant() {
             super(clock, LEASE, clock.nanoTime() + LEASE.multipliedBy(100).toNanos());
         }
@@ -289,11 +289,11 @@ class OddBackendTest {
         }
 
         @Override
-        public Ticket enqueue(LockRequest request, Waiter waiter) {
+        public Contender enqueue(LockRequest request, ContenderListener waiter) {
             waiters.add(waiter);
-            return new Ticket() {
+            return new Contender() {
                 @Override
-                public CompletionStage<Attempt> attempt() {
+                public CompletionStage<AttemptResult> attempt() {
                     attempts++;
                     return attempt.get();
                 }

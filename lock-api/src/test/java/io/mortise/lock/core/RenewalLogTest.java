@@ -3,11 +3,11 @@ package io.mortise.lock.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.ManualClock;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,11 +20,11 @@ class RenewalLogTest {
     private final ManualClock clock = new ManualClock();
     private final RecordedLog recorded = new RecordedLog();
     private final RenewalLog log = new RenewalLog(clock, new ThrottledLog(clock, recorded.logger), recorded.logger);
-    private final LeaseKeeper keeper = new LeaseKeeper(clock, new Contact(clock), log, Duration.ofSeconds(1));
+    private final LeaseKeeper keeper = new LeaseKeeper(clock, new LastResponse(clock), log, Duration.ofSeconds(1));
     private final List<Grant> grants = new ArrayList<>();
     private boolean silent;
 
-    private final class Grant extends Liveness {
+    private final class Grant extends KeepAlive {
         Grant() {
             super(clock, LEASE.dividedBy(3), clock.nanoTime() + LEASE.toNanos());
         }
@@ -42,12 +42,12 @@ class RenewalLogTest {
     private void hold(int count) {
         keeper.start(new BareBackend("test") {
             @Override
-            public Ticket enqueue(LockRequest request, Waiter waiter) {
+            public Contender enqueue(LockRequest request, ContenderListener waiter) {
                 throw new UnsupportedOperationException();
             }
 
             @Override
-            public void renew(List<Liveness> due) {
+            public void renew(List<KeepAlive> due) {
                 due.forEach(each -> ((Grant) each).renew());
             }
         });

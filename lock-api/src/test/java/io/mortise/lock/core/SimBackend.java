@@ -4,14 +4,14 @@ package io.mortise.lock.core;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,7 +28,7 @@ final class SimBackend implements LockBackend {
     final SimProcess process;
     private final SimWorld world;
     private final BackendContext context;
-    private final Map<String, SimTicket> tickets = new LinkedHashMap<>();
+    private final Map<String, SimContender> contenders = new LinkedHashMap<>();
     private @Nullable Session session;
     private @Nullable CompletableFuture<Session> opening;
     boolean closed;
@@ -72,38 +72,38 @@ final class SimBackend implements LockBackend {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        SimTicket ticket = new SimTicket(request, waiter);
-        tickets.put(request.attemptId(), ticket);
-        return ticket;
+    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+        SimContender contender = new SimContender(request, waiter);
+        contenders.put(request.attemptId(), contender);
+        return contender;
     }
 
     /** A hint from the store; without an attempt: for all who want that lock. */
     void wake(String name, @Nullable String attempt) {
-        for (SimTicket ticket : List.copyOf(tickets.values())) {
-            if (ticket.request.name().value().equals(name)
-                    && (attempt == null || ticket.request.attemptId().equals(attempt))) {
-                ticket.waiter.wake();
+        for (SimContender contender : List.copyOf(contenders.values())) {
+            if (contender.request.name().value().equals(name)
+                    && (attempt == null || contender.request.attemptId().equals(attempt))) {
+                contender.waiter.wake();
             }
         }
     }
 
     /** The store says that an operator removed this grant. */
     void deleted(String attempt) {
-        SimTicket ticket = tickets.get(attempt);
-        if (ticket != null) {
-            ticket.waiter.lost(new LossReason(LossReason.Kind.REMOVED, "an operator removed it"));
+        SimContender contender = contenders.get(attempt);
+        if (contender != null) {
+            contender.waiter.lost(new LossReason(LossReason.Kind.REMOVED, "an operator removed it"));
         }
     }
 
     @Override
-    public void renew(List<Liveness> due) {
+    public void renew(List<KeepAlive> due) {
         long sent = context.clock().nanoTime();
-        for (Liveness liveness : due) {
-            if (liveness instanceof Session mine) {
+        for (KeepAlive keepAlive : due) {
+            if (keepAlive instanceof Session mine) {
                 request(() -> world.store.renewSession(mine.id, world.lease))
                         .whenComplete((alive, failure) -> answer(mine, alive, failure, sent, world.lease));
-            } else if (liveness instanceof Grant mine) {
+            } else if (keepAlive instanceof Grant mine) {
                 Duration lease = mine.request.leaseDuration();
                 String name = mine.request.name().value();
                 request(() -> world.store.renew(name, mine.request.attemptId(), this, lease))
@@ -113,13 +113,13 @@ final class SimBackend implements LockBackend {
     }
 
     private void answer(
-            Liveness mine, @Nullable Boolean alive, @Nullable Throwable failure, long sent, Duration lease) {
+            KeepAlive mine, @Nullable Boolean alive, @Nullable Throwable failure, long sent, Duration lease) {
         if (failure != null || alive == null) {
             mine.unknown(failure == null ? new IllegalStateException() : failure);
         } else if (alive) {
             mine.extend(deadline(sent, lease));
             if (mine instanceof Session) {
-                for (String attempt : List.copyOf(tickets.keySet())) {
+                for (String attempt : List.copyOf(contenders.keySet())) {
                     if (world.store.deleted.contains(attempt)) {
                         deleted(attempt);
                     }
@@ -154,7 +154,7 @@ final class SimBackend implements LockBackend {
         }
     }
 
-    private final class Session extends Liveness {
+    private final class Session extends KeepAlive {
         private final long id;
 
         Session(long id, long sent) {
@@ -168,15 +168,15 @@ final class SimBackend implements LockBackend {
                 world.store.endSession(id);
                 return true;
             });
-            for (SimTicket ticket : List.copyOf(tickets.values())) {
-                if (ticket.mine == this) {
-                    ticket.waiter.wake();
+            for (SimContender contender : List.copyOf(contenders.values())) {
+                if (contender.mine == this) {
+                    contender.waiter.wake();
                 }
             }
         }
     }
 
-    private final class Grant extends Liveness {
+    private final class Grant extends KeepAlive {
         private final LockRequest request;
 
         Grant(LockRequest request, long sent) {
@@ -206,20 +206,20 @@ final class SimBackend implements LockBackend {
         return opened;
     }
 
-    private final class SimTicket implements Ticket {
+    private final class SimContender implements Contender {
         private final LockRequest request;
-        private final Waiter waiter;
+        private final ContenderListener waiter;
         private @Nullable Session mine;
         private int calls;
 
-        SimTicket(LockRequest request, Waiter waiter) {
+        SimContender(LockRequest request, ContenderListener waiter) {
             this.request = request;
             this.waiter = waiter;
         }
 
         private <T> CompletionStage<T> alone(CompletionStage<T> stage) {
             if (++calls > 1) {
-                world.broken("SPI: calls on one ticket overlap");
+                world.broken("SPI: calls on one contender overlap");
             }
             CompletableFuture<T> answer = new CompletableFuture<>();
             stage.whenComplete((value, failure) -> {
@@ -234,8 +234,8 @@ final class SimBackend implements LockBackend {
         }
 
         @Override
-        public CompletionStage<Attempt> attempt() {
-            tickets.put(request.attemptId(), this);
+        public CompletionStage<AttemptResult> attempt() {
+            contenders.put(request.attemptId(), this);
             if (!world.sessions) {
                 return alone(ask(null));
             }
@@ -248,10 +248,10 @@ final class SimBackend implements LockBackend {
             return alone(
                     mine.isValid()
                             ? ask(mine)
-                            : CompletableFuture.completedFuture(new Attempt.Displaced("the session is over")));
+                            : CompletableFuture.completedFuture(new AttemptResult.Displaced("the session is over")));
         }
 
-        private CompletionStage<Attempt> ask(@Nullable Session on) {
+        private CompletionStage<AttemptResult> ask(@Nullable Session on) {
             long sent = context.clock().nanoTime();
             String name = request.name().value();
             return request(() -> world.store.acquire(
@@ -263,12 +263,13 @@ final class SimBackend implements LockBackend {
                             request.mayWait()))
                     .thenApply(answer -> {
                         if (answer.sessionOver()) {
-                            return new Attempt.Displaced("the session was over");
+                            return new AttemptResult.Displaced("the session was over");
                         }
                         if (answer.token() != 0) {
-                            return new Attempt.Granted(answer.token(), on == null ? new Grant(request, sent) : on);
+                            return new AttemptResult.Granted(
+                                    answer.token(), on == null ? new Grant(request, sent) : on);
                         }
-                        return new Attempt.Waiting(
+                        return new AttemptResult.Waiting(
                                 world.fault == SimFault.NO_HINT_NO_FALLBACK ? Duration.ofHours(1) : SimWorld.FALLBACK);
                     });
         }
@@ -277,7 +278,7 @@ final class SimBackend implements LockBackend {
         public CompletionStage<Boolean> end() {
             return alone(request(() -> world.store.end(request.name().value(), request.attemptId()))
                     .thenApply(wasThere -> {
-                        tickets.remove(request.attemptId());
+                        contenders.remove(request.attemptId());
                         return wasThere;
                     }));
         }

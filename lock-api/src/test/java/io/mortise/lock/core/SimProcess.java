@@ -72,7 +72,7 @@ final class SimProcess {
         this.id = id;
         this.random = new Random(world.seed * 31 + id);
         this.lastContact = world.now();
-        BorrowedClock clock = new BorrowedClock(new ProcessClock());
+        SharedClock clock = new SharedClock(new ProcessClock());
         ClientOptions options = ClientOptions.defaults()
                 .requestTimeout(SimWorld.REQUEST_TIMEOUT)
                 .callbackExecutor(task -> world.clock.schedule(
@@ -203,7 +203,7 @@ final class SimProcess {
     private void finish() {
         client.finishClose();
         closed = true;
-        if (client.queues.size() + client.holders.size() + client.keeper.size() > 0 || !client.settlements.isEmpty()) {
+        if (client.queues.size() + client.holders.size() + client.keeper.size() > 0 || !client.cleanups.isEmpty()) {
             world.broken("S17: after close there are " + state());
         }
         if (timers != 0) {
@@ -213,7 +213,7 @@ final class SimProcess {
 
     String state() {
         return client.queues.size() + " lines, " + client.holders.size() + " leases, " + client.keeper.size()
-                + " watched, settlements " + (client.settlements.isEmpty() ? "none" : "open");
+                + " watched, settlements " + (client.cleanups.isEmpty() ? "none" : "open");
     }
 
     private final class ProcessClock implements LockClock {

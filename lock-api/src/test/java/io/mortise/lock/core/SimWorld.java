@@ -382,7 +382,7 @@ final class SimWorld {
             int kept = sessions ? 1 : 0;
             if (process.client.queues.size() + process.client.holders.size() > 0
                     || process.client.keeper.size() > kept
-                    || !process.client.settlements.isEmpty()) {
+                    || !process.client.cleanups.isEmpty()) {
                 broken("S17: a quiet client has " + process.state());
             }
         }

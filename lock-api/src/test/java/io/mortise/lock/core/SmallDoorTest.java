@@ -148,9 +148,9 @@ class SmallDoorTest {
         assertThat(one.named("x").tryAcquireAsync(Duration.ZERO)).isCompletedExceptionally();
         store.late = Duration.ZERO;
         CoreClient client = (CoreClient) one;
-        assertThat(client.settlements.isEmpty()).isFalse();
+        assertThat(client.cleanups.isEmpty()).isFalse();
         clock.advance(Duration.ofSeconds(30));
-        assertThat(client.settlements.isEmpty()).as("for one lease duration").isTrue();
+        assertThat(client.cleanups.isEmpty()).as("for one lease duration").isTrue();
         client.close();
         assertThat(clock.timers()).isZero();
     }
@@ -160,7 +160,7 @@ class SmallDoorTest {
         store.late = Duration.ofSeconds(2);
         assertThat(one.named("a\"\nevent=forged").tryAcquireAsync(Duration.ZERO))
                 .isCompletedExceptionally();
-        assertThat(((CoreClient) one).settlements.stop())
+        assertThat(((CoreClient) one).cleanups.stop())
                 .isNotEmpty()
                 .allSatisfy(what -> assertThat(what)
                         .contains("lock \"a\\\"\\nevent=forged\"")

@@ -20,8 +20,8 @@ class BeginningTest {
     private final Future<String> silent = new CompletableFuture<>();
     private int tries;
 
-    private static Beginning within(Duration limit) {
-        return Beginning.of("h1:1", limit);
+    private static ConnectDeadline within(Duration limit) {
+        return ConnectDeadline.of("h1:1", limit);
     }
 
     private static BackendRefusedException refused(Throwable failure) {
@@ -80,7 +80,7 @@ class BeginningTest {
     /** The last try has no end of its own. */
     @Test
     void S15_whatAnEarlierTryFailedWithIsToldIfTheLastOneIsCutShort() {
-        Beginning beginning = within(SHORT);
+        ConnectDeadline beginning = within(SHORT);
         assertThatThrownBy(() -> beginning.tryFor(
                         () -> tries < 1 ? unavailable() : beginning.await(silent, BeginningTest::refused)))
                 .isInstanceOf(BackendUnavailableException.class)

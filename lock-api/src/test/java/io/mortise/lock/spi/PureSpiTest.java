@@ -92,7 +92,7 @@ class PureSpiTest {
         assertThat(ran).containsExactly("a5000000");
     }
 
-    private static final class Grant extends Liveness {
+    private static final class Grant extends KeepAlive {
         final List<String> events = new ArrayList<>();
 
         Grant(LockClock clock, long until) {

@@ -26,9 +26,9 @@ import picocli.CommandLine.Spec;
         name = "benchmark",
         header = "Measures Mortise, a raw client and a peer side by side.",
         description = {
-            "Starts each store by itself, on this machine. In each round all contenders have their turn, one after the"
+            "Starts each store by itself, on this machine. In each round all competitors have their turn, one after the"
                     + " other, in an order that changes from round to round. The table gives medians over the rounds,"
-                    + " and as ratio Mortise's figure divided by that of the contender in the row, with the least and"
+                    + " and as ratio Mortise's figure divided by that of the competitor in the row, with the least and"
                     + " the greatest of the single rounds. Whether locks exclude is checked all the while: if one does"
                     + " not, the run fails.",
             "What each scenario measures, and how to read it: docs/benchmarks.md."
@@ -39,9 +39,9 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:measured, whether or not the goals were reached",
-            "1:a contender let two in at once",
+            "1:a competitor let two in at once",
             "64:the command line is wrong",
-            "70:an error inside the benchmark, or a contender that failed",
+            "70:an error inside the benchmark, or a competitor that failed",
             "74:the file of --json could not be written"
         })
 final class BenchmarkCommand implements Callable<Integer> {
@@ -77,7 +77,7 @@ final class BenchmarkCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "S",
-            description = "How long a contender runs in one round, 0.01 to 60. Default: 1, smoke: 0.1. Some scenarios"
+            description = "How long a competitor runs in one round, 0.01 to 60. Default: 1, smoke: 0.1. Some scenarios"
                     + " take as long as they take.")
     private @Nullable String seconds;
 
@@ -85,7 +85,7 @@ final class BenchmarkCommand implements Callable<Integer> {
             names = "--warm-up",
             paramLabel = "S",
             description =
-                    "How long each contender warms up at most, 0 to 600 whole seconds: in rounds of a second, until"
+                    "How long each competitor warms up at most, 0 to 600 whole seconds: in rounds of a second, until"
                             + " its figures stand still. Default: 40, smoke: 0, which is none.")
     private @Nullable String warmUp;
 

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What lies between the contenders and the store: nothing, or a proxy that delays before each of its servers. */
+/** What lies between the competitors and the store: nothing, or a proxy that delays before each of its servers. */
 final class Line implements AutoCloseable {
     private final String endpoint;
     private final List<TcpProxy> proxies;

@@ -32,7 +32,8 @@ final class Output implements Plan.Listener {
         run.clear();
         out.println();
         out.println(backend.name() + ": " + backend.description());
-        backend.contenders().forEach(contender -> out.printf("  %-8s %s%n", contender.name(), contender.description()));
+        backend.competitors()
+                .forEach(competitor -> out.printf("  %-8s %s%n", competitor.name(), competitor.description()));
         out.flush();
     }
 

@@ -2,7 +2,7 @@
 package io.mortise.lock.benchmark;
 
 import io.mortise.lock.benchmark.backend.Backend;
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.report.Result;
 import io.mortise.lock.benchmark.report.WarmedUp;
 import io.mortise.lock.benchmark.scenario.Effort;
@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Runs one scenario on one backend: rounds in which all contenders have their turn, in another order each time. */
+/** Runs one scenario on one backend: rounds in which all competitors have their turn, in another order each time. */
 final class Runner {
     private final Effort effort;
     private final WarmUp warmUp;
@@ -31,47 +31,48 @@ final class Runner {
         this.rounds = rounds;
     }
 
-    /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolated if a contender let two in at once */
+    /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolated if a competitor let two in at once */
     Result run(Backend backend, Scenario scenario) throws Exception {
         Map<String, List<Figures>> figures = new LinkedHashMap<>();
-        List<Contender> contenders =
-                backend.contenders().stream().filter(scenario::suits).toList();
-        contenders.forEach(contender -> figures.put(contender.name(), new ArrayList<>()));
+        List<Competitor> competitors =
+                backend.competitors().stream().filter(scenario::suits).toList();
+        competitors.forEach(competitor -> figures.put(competitor.name(), new ArrayList<>()));
         WarmedUp warmedUp;
         try (Line line = Line.to(backend.endpoint(), scenario.roundTrip())) {
-            warmedUp = warmUp(backend, contenders, scenario, line);
+            warmedUp = warmUp(backend, competitors, scenario, line);
             for (int round = 0; round < rounds; round++) {
-                for (Contender contender : turns(contenders, round)) {
-                    Figures given = trial(backend, scenario, contender, line.endpoint(), effort);
-                    figures.getOrDefault(contender.name(), new ArrayList<>()).add(given);
+                for (Competitor competitor : turns(competitors, round)) {
+                    Figures given = trial(backend, scenario, competitor, line.endpoint(), effort);
+                    figures.getOrDefault(competitor.name(), new ArrayList<>()).add(given);
                 }
             }
         }
         return new Result(backend.name(), scenario.name(), scenario.description(), warmedUp, figures);
     }
 
-    private WarmedUp warmUp(Backend backend, List<Contender> contenders, Scenario scenario, Line line)
+    private WarmedUp warmUp(Backend backend, List<Competitor> competitors, Scenario scenario, Line line)
             throws Exception {
         if (scenario.warmedUpBy().isPresent()) {
             // Past the delay: it is the same code, which runs far more often there.
             Effort round = new Effort(WarmUp.ROUND, effort.smoke());
             return warmUp.run(
-                    contenders,
+                    competitors,
                     scenario.warmedUpBy().get(),
-                    contender -> trial(backend, scenario, contender, backend.endpoint(), round));
+                    competitor -> trial(backend, scenario, competitor, backend.endpoint(), round));
         }
         if (warmUp.most() > 0) {
-            for (Contender contender : contenders) {
-                trial(backend, scenario, contender, line.endpoint(), effort);
+            for (Competitor competitor : competitors) {
+                trial(backend, scenario, competitor, line.endpoint(), effort);
             }
         }
         return WarmedUp.UNWATCHED;
     }
 
     private static Figures trial(
-            Backend backend, Scenario scenario, Contender contender, String endpoint, Effort effort) throws Exception {
-        String name = backend.name() + " " + scenario.name() + ", " + contender.name();
-        try (Trial trial = new Trial(name, backend, contender, endpoint, effort)) {
+            Backend backend, Scenario scenario, Competitor competitor, String endpoint, Effort effort)
+            throws Exception {
+        String name = backend.name() + " " + scenario.name() + ", " + competitor.name();
+        try (Trial trial = new Trial(name, backend, competitor, endpoint, effort)) {
             return trial.run(scenario);
         }
     }

@@ -2,7 +2,7 @@
 package io.mortise.lock.benchmark;
 
 import io.mortise.lock.benchmark.backend.Backend;
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.Goal;
 import io.mortise.lock.benchmark.backend.Held;
 import io.mortise.lock.benchmark.backend.RoundTrip;
@@ -15,17 +15,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A store in this JVM whose only contender is as good or as bad as a test wants it. */
-record FakeBackend(List<Contender> contenders, String endpoint) implements Backend {
-    FakeBackend(List<Contender> contenders) {
-        this(contenders, "");
+/** A store in this JVM whose only competitor is as good or as bad as a test wants it. */
+record FakeBackend(List<Competitor> competitors, String endpoint) implements Backend {
+    FakeBackend(List<Competitor> competitors) {
+        this(competitors, "");
     }
 
     /** Lets {@code permits} into each lock at once, and gives tokens that rise by {@code step}. */
-    static Contender contender(String name, int permits, int step) {
+    static Competitor competitor(String name, int permits, int step) {
         Map<String, Semaphore> locks = new ConcurrentHashMap<>();
         AtomicLong tokens = new AtomicLong();
-        return new Contender() {
+        return new Competitor() {
             @Override
             public String name() {
                 return name;

@@ -4,7 +4,7 @@ package io.mortise.lock.benchmark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.benchmark.backend.Backends;
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import io.mortise.lock.benchmark.scenario.Scenarios;
 import java.io.IOException;
@@ -27,8 +27,8 @@ class MainTest {
         return Main.run(backends, new PrintWriter(out), new PrintWriter(err), args);
     }
 
-    private static List<Backends.Startable> fake(Contender contender) {
-        return List.of(new Backends.Startable("fake", () -> new FakeBackend(List.of(contender))));
+    private static List<Backends.Startable> fake(Competitor competitor) {
+        return List.of(new Backends.Startable("fake", () -> new FakeBackend(List.of(competitor))));
     }
 
     @Test
@@ -66,9 +66,9 @@ class MainTest {
     }
 
     @Test
-    void aContenderThatExcludesIsMeasured(@TempDir Path dir) throws IOException {
+    void aCompetitorThatExcludesIsMeasured(@TempDir Path dir) throws IOException {
         Path json = dir.resolve("figures.json");
-        int code = run(fake(FakeBackend.contender("mortise", 1, 1)), "--smoke", "--json", json.toString());
+        int code = run(fake(FakeBackend.competitor("mortise", 1, 1)), "--smoke", "--json", json.toString());
         assertThat(code).as(err.toString()).isZero();
         assertThat(out.toString())
                 .contains("fake one-thread", "fake contended", "Exclusion held in every round. Goals reached: 0 of 0.")
@@ -80,7 +80,7 @@ class MainTest {
     void whoIsNotSteadyWhenTheWarmUpEndsIsNamed(@TempDir Path dir) throws IOException {
         Path json = dir.resolve("figures.json");
         int code = run(
-                fake(FakeBackend.contender("mortise", 1, 1)),
+                fake(FakeBackend.competitor("mortise", 1, 1)),
                 "--smoke",
                 "--warm-up=1",
                 "--scenario=contended",
@@ -95,8 +95,8 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"contended", "crowd"})
-    void aContenderThatLetsTwoInFailsTheRun(String scenario) {
-        int code = run(fake(FakeBackend.contender("mortise", 2, 1)), "--smoke", "--scenario", scenario);
+    void aCompetitorThatLetsTwoInFailsTheRun(String scenario) {
+        int code = run(fake(FakeBackend.competitor("mortise", 2, 1)), "--smoke", "--scenario", scenario);
         assertThat(code).isEqualTo(1);
         assertThat(err.toString())
                 .startsWith("benchmark: fake " + scenario + ", mortise: no exclusion on lock \"" + scenario + "\": ");
@@ -104,8 +104,8 @@ class MainTest {
     }
 
     @Test
-    void aContenderWhoseTokensFallFailsTheRun() {
-        int code = run(fake(FakeBackend.contender("mortise", 1, -1)), "--smoke", "--scenario", "one-thread");
+    void aCompetitorWhoseTokensFallFailsTheRun() {
+        int code = run(fake(FakeBackend.competitor("mortise", 1, -1)), "--smoke", "--scenario", "one-thread");
         assertThat(code).isEqualTo(1);
         assertThat(err.toString()).contains("no exclusion on lock \"one-thread\": token -2 came after token -1");
     }

@@ -23,7 +23,7 @@ class PlanTest {
 
     private Backend store() {
         String endpoint = "store " + ++stores;
-        return new FakeBackend(List.of(FakeBackend.contender("a", 1, 1)), endpoint);
+        return new FakeBackend(List.of(FakeBackend.competitor("a", 1, 1)), endpoint);
     }
 
     private Scenario scenario(String name) {

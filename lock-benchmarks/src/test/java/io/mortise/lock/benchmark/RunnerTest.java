@@ -3,7 +3,7 @@ package io.mortise.lock.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.Session;
 import io.mortise.lock.benchmark.report.Result;
 import io.mortise.lock.benchmark.report.WarmedUp;
@@ -23,8 +23,8 @@ class RunnerTest {
     private static final Effort EFFORT = new Effort(Duration.ofMillis(1), true);
     private static final WarmUp WARM_UP = new WarmUp(5, new SteadyState(1, 0.1));
 
-    private final List<Contender> contenders = List.of(
-            FakeBackend.contender("a", 1, 1), FakeBackend.contender("b", 1, 1), FakeBackend.contender("c", 1, 1));
+    private final List<Competitor> competitors = List.of(
+            FakeBackend.competitor("a", 1, 1), FakeBackend.competitor("b", 1, 1), FakeBackend.competitor("c", 1, 1));
     private final List<String> order = new ArrayList<>();
 
     private Scenario counting(Optional<String> warmedUpBy) {
@@ -54,7 +54,7 @@ class RunnerTest {
     }
 
     private Result run(WarmUp warmUp, Optional<String> warmedUpBy) throws Exception {
-        return new Runner(EFFORT, warmUp, 3).run(new FakeBackend(contenders), counting(warmedUpBy));
+        return new Runner(EFFORT, warmUp, 3).run(new FakeBackend(competitors), counting(warmedUpBy));
     }
 
     @Test
@@ -62,7 +62,7 @@ class RunnerTest {
         Result result = run(WarmUp.upTo(0), Optional.empty());
 
         assertThat(order).containsExactly("a", "b", "c", "c", "b", "a", "b", "c", "a");
-        assertThat(result.contenders()).containsExactly("a", "b", "c");
+        assertThat(result.competitors()).containsExactly("a", "b", "c");
         assertThat(result.values("a", "trials before")).containsExactly(0.0, 5.0, 8.0);
     }
 
@@ -89,7 +89,7 @@ class RunnerTest {
     @Test
     void warmUpGoesPastTheDelay() throws Exception {
         List<String> endpoints = new ArrayList<>();
-        Contender contender = new Contender() {
+        Competitor competitor = new Competitor() {
             @Override
             public String name() {
                 return "a";
@@ -103,7 +103,7 @@ class RunnerTest {
             @Override
             public Session open(String endpoint) throws Exception {
                 endpoints.add(endpoint);
-                return contenders.get(0).open(endpoint);
+                return competitors.get(0).open(endpoint);
             }
         };
         Scenario delayed = Scenarios.all().stream()
@@ -111,7 +111,7 @@ class RunnerTest {
                 .findFirst()
                 .orElseThrow();
 
-        new Runner(EFFORT, WarmUp.upTo(1), 1).run(new FakeBackend(List.of(contender), "127.0.0.1:1"), delayed);
+        new Runner(EFFORT, WarmUp.upTo(1), 1).run(new FakeBackend(List.of(competitor), "127.0.0.1:1"), delayed);
 
         assertThat(endpoints).hasSize(2).first().isEqualTo("127.0.0.1:1");
         assertThat(endpoints.get(1)).isNotEqualTo("127.0.0.1:1");

@@ -104,12 +104,12 @@ class SmokeTest {
         for (Report.OfBackend report : reports) {
             for (Result result : report.results()) {
                 assertThat(result.measures()).as(result.scenario()).isNotEmpty();
-                assertThat(report.contenders().keySet()).containsAll(result.contenders());
-                assertThat(result.contenders()).startsWith(Backend.MORTISE).hasSizeGreaterThan(1);
+                assertThat(report.competitors().keySet()).containsAll(result.competitors());
+                assertThat(result.competitors()).startsWith(Backend.MORTISE).hasSizeGreaterThan(1);
                 for (String measure : result.measures()) {
-                    for (String contender : result.contenders()) {
-                        assertThat(result.values(contender, measure))
-                                .as("%s %s, %s, %s", report.name(), result.scenario(), contender, measure)
+                    for (String competitor : result.competitors()) {
+                        assertThat(result.values(competitor, measure))
+                                .as("%s %s, %s, %s", report.name(), result.scenario(), competitor, measure)
                                 .hasSize(1)
                                 .allMatch(Double::isFinite)
                                 .allMatch(value -> value > 0 || (value == 0 && MAY_BE_ZERO.contains(measure)));

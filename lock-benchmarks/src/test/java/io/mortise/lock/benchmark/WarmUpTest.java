@@ -4,7 +4,7 @@ package io.mortise.lock.benchmark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.report.WarmedUp;
 import io.mortise.lock.benchmark.scenario.Figures;
 import java.util.ArrayList;
@@ -13,17 +13,17 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class WarmUpTest {
-    private final List<Contender> contenders =
-            List.of(FakeBackend.contender("a", 1, 1), FakeBackend.contender("b", 1, 1));
+    private final List<Competitor> competitors =
+            List.of(FakeBackend.competitor("a", 1, 1), FakeBackend.competitor("b", 1, 1));
     private final List<String> turns = new ArrayList<>();
 
-    /** Each contender's own list is its script; its last value stays. */
+    /** Each competitor's own list is its script; its last value stays. */
     private WarmedUp run(int most, Map<String, List<Double>> script) throws Exception {
         WarmUp warmUp = new WarmUp(most, new SteadyState(1, 0.1));
-        return warmUp.run(contenders, "cost", contender -> {
-            List<Double> own = script.getOrDefault(contender.name(), List.of());
-            long round = turns.stream().filter(contender.name()::equals).count();
-            turns.add(contender.name());
+        return warmUp.run(competitors, "cost", competitor -> {
+            List<Double> own = script.getOrDefault(competitor.name(), List.of());
+            long round = turns.stream().filter(competitor.name()::equals).count();
+            turns.add(competitor.name());
             return new Figures(Map.of("cost", own.get(Math.min((int) round, own.size() - 1))), Map.of(), "");
         });
     }
@@ -68,7 +68,7 @@ class WarmUpTest {
     void aFigureThatNobodyMeasuresIsAMistake() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
-                        WarmUp.upTo(3).run(contenders, "speed", any -> new Figures(Map.of("cost", 1.0), Map.of(), "")))
+                        WarmUp.upTo(3).run(competitors, "speed", any -> new Figures(Map.of("cost", 1.0), Map.of(), "")))
                 .withMessage("no \"speed\" among [cost]");
     }
 }

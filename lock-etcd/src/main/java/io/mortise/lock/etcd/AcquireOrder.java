@@ -143,7 +143,7 @@ final class AcquireOrder {
         try {
             told.run();
         } catch (RuntimeException | Error e) {
-            log.error("event=turn-failed", e);
+            log.error("event=ordered-callback-failed", e);
         }
     }
 }

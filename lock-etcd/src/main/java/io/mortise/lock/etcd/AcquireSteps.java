@@ -15,8 +15,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps by which a ticket comes to stand in line, each one transaction, until it is known what the store has of it. What that
- * means is the {@link EtcdTicket}'s business. Where the ticket stands is known here also when a step fails.
+ * The steps by which a contender comes to stand in line, each one transaction, until it is known what the store has of it. What that
+ * means is the {@link EtcdContender}'s business. Where the contender stands is known here also when a step fails.
  */
 final class AcquireSteps {
     private static final int MOST_ROUNDS = 20;
@@ -35,7 +35,7 @@ final class AcquireSteps {
         /** Its key stands, behind others. */
         BEHIND,
 
-        /** A try found others ahead. Its key was taken away, or goes with the ticket. */
+        /** A try found others ahead. Its key was taken away, or goes with the contender. */
         BUSY,
 
         /** Its key was there, and was deleted. */
@@ -184,7 +184,7 @@ final class AcquireSteps {
 
     /**
      * A try takes its key away before it says "busy", unless who was ahead is gone by then: else those who try again and again
-     * would find each other's keys and nobody the lock. What it may leave is removed with the ticket.
+     * would find each other's keys and nobody the lock. What it may leave is removed with the contender.
      */
     private CompletionStage<Standing> giveWay(Place at, KeyValue ahead, int rounds) {
         place = at;

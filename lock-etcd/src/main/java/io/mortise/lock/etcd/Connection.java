@@ -5,7 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Beginning;
+import io.mortise.lock.spi.ConnectDeadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -91,7 +91,7 @@ final class Connection {
         CompletableFuture<Void> opening = CompletableFuture.runAsync(() -> publish(fresh()), context.blocking());
         Duration limit = context.connectTimeout();
         String missing = options.credentials().isPresent() ? "no answer from " : "no address found for ";
-        Beginning.of(endpoints(), limit)
+        ConnectDeadline.of(endpoints(), limit)
                 .orSay(() -> missing + endpoints() + " in " + limit.toMillis() + " ms")
                 .await(opening, failure -> EtcdFailure.of(failure, "connect", endpoints()));
     }

@@ -6,16 +6,16 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Beginning;
+import io.mortise.lock.spi.CloseDeadline;
+import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.CurrentSession;
-import io.mortise.lock.spi.Ending;
-import io.mortise.lock.spi.LateArming;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.DeferredWatches;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -34,7 +34,7 @@ final class EtcdBackend implements LockBackend {
     private final EtcdKeys keys;
     private final Connection connection;
     private final EtcdCalls calls;
-    private final LateArming late;
+    private final DeferredWatches late;
 
     private final CurrentSession<EtcdSession> sessions;
 
@@ -47,7 +47,7 @@ final class EtcdBackend implements LockBackend {
         this.keys = new EtcdKeys(options.namespace());
         this.connection = new Connection(options, context);
         this.calls = new EtcdCalls(connection, context);
-        this.late = new LateArming(context.clock(), ARM_AFTER);
+        this.late = new DeferredWatches(context.clock(), ARM_AFTER);
         this.sessions = new CurrentSession<>(() -> new EtcdSession(calls, keys, context, options.leaseDuration()));
         this.leaseDuration = options.leaseDuration();
     }
@@ -67,10 +67,10 @@ final class EtcdBackend implements LockBackend {
     }
 
     private void firstContact() {
-        Beginning beginning = Beginning.of(endpoints(), context.connectTimeout());
+        ConnectDeadline beginning = ConnectDeadline.of(endpoints(), context.connectTimeout());
         TlsMismatch mismatch =
                 new TlsMismatch(options.endpointList(), options.tls().isPresent());
-        EtcdLiveness first = beginning.tryFor(() -> {
+        EtcdKeepAlive first = beginning.tryFor(() -> {
             try {
                 return beginning.await(
                         session().ready().toCompletableFuture(),
@@ -82,7 +82,7 @@ final class EtcdBackend implements LockBackend {
         leaseDuration = first.lease();
     }
 
-    /** The session for new tickets; does not wait until it is open. */
+    /** The session for new contenders; does not wait until it is open. */
     EtcdSession session() {
         return sessions.get();
     }
@@ -95,7 +95,7 @@ final class EtcdBackend implements LockBackend {
         return keys;
     }
 
-    LateArming late() {
+    DeferredWatches late() {
         return late;
     }
 
@@ -108,7 +108,7 @@ final class EtcdBackend implements LockBackend {
     }
 
     void settle(String what, Supplier<? extends CompletionStage<?>> cleanup) {
-        context.settle(what, cleanup, clock().nanoTime() + leaseDuration.toNanos());
+        context.cleanUp(what, cleanup, clock().nanoTime() + leaseDuration.toNanos());
     }
 
     @Override
@@ -129,7 +129,7 @@ final class EtcdBackend implements LockBackend {
 
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
-        sessions.last().flatMap(EtcdSession::liveness).ifPresent(liveness -> leaseDuration = liveness.lease());
+        sessions.last().flatMap(EtcdSession::keepAlive).ifPresent(keepAlive -> leaseDuration = keepAlive.lease());
         return leaseDuration;
     }
 
@@ -139,14 +139,14 @@ final class EtcdBackend implements LockBackend {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        return new EtcdTicket(this, request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+        return new EtcdContender(this, request, waiter);
     }
 
     @Override
-    public void renew(List<Liveness> due) {
-        for (Liveness liveness : due) {
-            EtcdLiveness mine = (EtcdLiveness) liveness;
+    public void renew(List<KeepAlive> due) {
+        for (KeepAlive keepAlive : due) {
+            EtcdKeepAlive mine = (EtcdKeepAlive) keepAlive;
             mine.session().renew(mine);
         }
     }
@@ -160,7 +160,7 @@ final class EtcdBackend implements LockBackend {
     public void close() {
         try {
             sessions.end()
-                    .ifPresent(last -> Ending.await(
+                    .ifPresent(last -> CloseDeadline.await(
                             last.closed(),
                             context.requestTimeout(),
                             "endpoints=" + endpoints() + " bound=" + leaseDuration));

@@ -11,7 +11,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.CurrentSession;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.ReadyLine;
+import io.mortise.lock.spi.SessionWaitQueue;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -37,7 +37,7 @@ final class EtcdSession implements CurrentSession.Session {
     private final EtcdCalls calls;
     private final EtcdKeys keys;
     private final BackendContext context;
-    private final ReadyLine<EtcdLiveness> ready = new ReadyLine<>();
+    private final SessionWaitQueue<EtcdKeepAlive> ready = new SessionWaitQueue<>();
     private final Map<String, LockLine> lines = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
@@ -63,9 +63,9 @@ final class EtcdSession implements CurrentSession.Session {
     @Override
     public void begin() {
         long sent = context.clock().nanoTime();
-        calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((liveness, failure) -> {
+        calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((keepAlive, failure) -> {
             if (failure == null) {
-                opened(liveness);
+                opened(keepAlive);
             } else {
                 over(new LossReason(LossReason.Kind.SESSION_ENDED, "it was not opened"), failure);
             }
@@ -77,7 +77,7 @@ final class EtcdSession implements CurrentSession.Session {
     }
 
     /** The lease is there; its key comes with it or the session never begins. */
-    private CompletionStage<EtcdLiveness> enter(LeaseGrantResponse granted, long sent) {
+    private CompletionStage<EtcdKeepAlive> enter(LeaseGrantResponse granted, long sent) {
         leaseId = granted.getID();
         if (over) {
             revoke();
@@ -88,18 +88,18 @@ final class EtcdSession implements CurrentSession.Session {
                         throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
                     }
                     epoch.set(1);
-                    return new EtcdLiveness(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
+                    return new EtcdKeepAlive(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
                 });
     }
 
-    private void opened(EtcdLiveness liveness) {
+    private void opened(EtcdKeepAlive keepAlive) {
         log.info(
                 "event=session-ready lease={} ttl_ms={} endpoints={}",
                 leaseId(),
-                liveness.lease().toMillis(),
+                keepAlive.lease().toMillis(),
                 calls.endpoints());
-        if (ready.complete(liveness)) {
-            context.keep(liveness);
+        if (ready.complete(keepAlive)) {
+            context.keep(keepAlive);
             watch.open();
         }
     }
@@ -148,11 +148,11 @@ final class EtcdSession implements CurrentSession.Session {
     }
 
     /** Completes when it is open; fails with what the waiters are to be told. */
-    CompletionStage<EtcdLiveness> ready() {
+    CompletionStage<EtcdKeepAlive> ready() {
         return ready.join();
     }
 
-    Optional<EtcdLiveness> liveness() {
+    Optional<EtcdKeepAlive> keepAlive() {
         return ready.now();
     }
 
@@ -177,9 +177,9 @@ final class EtcdSession implements CurrentSession.Session {
         lines.computeIfPresent(idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
     }
 
-    /** Begins to ask for more time; what comes of it is told to the liveness. */
-    void renew(EtcdLiveness liveness) {
-        renewal.renew(liveness);
+    /** Begins to ask for more time; what comes of it is told to the keep-alive. */
+    void renew(EtcdKeepAlive keepAlive) {
+        renewal.renew(keepAlive);
     }
 
     /** Whether it stands after all that the watches have told until now; ends it if not. */
@@ -205,11 +205,11 @@ final class EtcdSession implements CurrentSession.Session {
             }
             over = true;
         }
-        liveness()
+        keepAlive()
                 .ifPresentOrElse(
-                        liveness -> {
-                            log.info("event=session-over lease={} reason=\"{}\"", leaseId(), reason);
-                            liveness.lost(reason);
+                        keepAlive -> {
+                            log.info("event=session-ended lease={} reason=\"{}\"", leaseId(), reason);
+                            keepAlive.lost(reason);
                         },
                         () -> log.debug(
                                 "event=session-not-opened lease={} cause=\"{}\"", leaseId(), failure.toString()));
@@ -234,11 +234,11 @@ final class EtcdSession implements CurrentSession.Session {
             }
             closed.completeExceptionally(failure);
             long until = context.clock().nanoTime()
-                    + liveness()
-                            .map(EtcdLiveness::lease)
+                    + keepAlive()
+                            .map(EtcdKeepAlive::lease)
                             .orElse(context.requestTimeout())
                             .toNanos();
-            context.settle(
+            context.cleanUp(
                     "lease " + leaseId() + " of a session that is over",
                     () -> calls.revoke(leaseId).thenApply(gone::complete),
                     until);

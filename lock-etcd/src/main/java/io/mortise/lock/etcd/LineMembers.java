@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class LineMembers {
     /** One contender of this client, in the store. Returns at once. */
     interface Member {
-        QueueView.Contender place();
+        QueueView.ContenderKey place();
 
         /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session is over. */
         void turn();
@@ -39,7 +39,7 @@ final class LineMembers {
     private boolean seeing;
 
     /** Who was told last that it is its turn: once is enough. */
-    private QueueView.@Nullable Contender turned;
+    private QueueView.@Nullable ContenderKey turned;
 
     /** It listens from now on. What it has missed already is told. */
     List<Runnable> add(Member member, boolean holds) {
@@ -92,9 +92,9 @@ final class LineMembers {
     }
 
     List<Runnable> looked(GetResponse found) {
-        List<QueueView.Contender> line = new ArrayList<>();
+        List<QueueView.ContenderKey> line = new ArrayList<>();
         for (KeyValue one : found.getKvs()) {
-            line.add(new QueueView.Contender(one.getKey(), one.getCreateRevision()));
+            line.add(new QueueView.ContenderKey(one.getKey(), one.getCreateRevision()));
         }
         view.reset(found.getHeader().getRevision(), line);
         turned = null;

@@ -97,20 +97,20 @@ final class LockLine implements LineWatch.Listener {
         return order;
     }
 
-    /** A ticket begins to use it: the lowest slot that is free. */
+    /** A contender begins to use it: the lowest slot that is free. */
     synchronized int enter() {
         users++;
         return another();
     }
 
-    /** One more slot for a ticket whose own turned out to be taken in the store; that one stays taken here. */
+    /** One more slot for a contender whose own turned out to be taken in the store; that one stays taken here. */
     synchronized int another() {
         int slot = slots.nextClearBit(0);
         slots.set(slot);
         return slot;
     }
 
-    /** The ticket's key is in the store, and is being taken away. Once, before {@link #leave}. */
+    /** The contender's key is in the store, and is being taken away. Once, before {@link #leave}. */
     synchronized void leaving() {
         leaving++;
     }
@@ -126,7 +126,7 @@ final class LockLine implements LineWatch.Listener {
     }
 
     /**
-     * The ticket's key is certainly not in the store any more.
+     * The contender's key is certainly not in the store any more.
      *
      * @param announced by {@link #leaving}
      */

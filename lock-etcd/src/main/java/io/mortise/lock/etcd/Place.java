@@ -4,7 +4,7 @@ package io.mortise.lock.etcd;
 import io.etcd.jetcd.ByteSequence;
 
 /**
- * Where a ticket stands.
+ * Where a contender stands.
  *
  * @param since the revision that created its key, zero while there is none that we know of
  */

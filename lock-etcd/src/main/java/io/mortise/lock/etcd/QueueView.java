@@ -15,16 +15,16 @@ final class QueueView {
      *
      * @param since the revision that created it, which is its place in line
      */
-    record Contender(ByteSequence key, long since) {}
+    record ContenderKey(ByteSequence key, long since) {}
 
-    private final Map<ByteSequence, Contender> byKey = new HashMap<>();
-    private final TreeSet<Contender> line = new TreeSet<>(Comparator.comparingLong(Contender::since)
+    private final Map<ByteSequence, ContenderKey> byKey = new HashMap<>();
+    private final TreeSet<ContenderKey> line = new TreeSet<>(Comparator.comparingLong(ContenderKey::since)
             .thenComparing(one -> one.key().toString()));
     private long looked;
     private long seen;
 
     /** What one look found, at that revision. */
-    void reset(long revision, Iterable<Contender> found) {
+    void reset(long revision, Iterable<ContenderKey> found) {
         byKey.clear();
         line.clear();
         looked = revision;
@@ -37,7 +37,7 @@ final class QueueView {
         if (revision > looked) {
             seen = Math.max(seen, revision);
             remove(key);
-            add(new Contender(key, since));
+            add(new ContenderKey(key, since));
         }
     }
 
@@ -48,25 +48,25 @@ final class QueueView {
         }
     }
 
-    private void add(Contender one) {
+    private void add(ContenderKey one) {
         byKey.put(one.key(), one);
         line.add(one);
     }
 
     private void remove(ByteSequence key) {
-        Contender known = byKey.remove(key);
+        ContenderKey known = byKey.remove(key);
         if (known != null) {
             line.remove(known);
         }
     }
 
     /** Whoever holds the lock. */
-    Optional<Contender> head() {
+    Optional<ContenderKey> head() {
         return line.isEmpty() ? Optional.empty() : Optional.of(line.first());
     }
 
     /** Whether it stood in line once, and does not any more; false while it may be yet to come. */
-    boolean misses(Contender one) {
+    boolean misses(ContenderKey one) {
         return one.since() <= seen && !one.equals(byKey.get(one.key()));
     }
 }

@@ -10,14 +10,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** How the key of a ticket is taken out of the store; each of its ways is one request, and idempotent. */
+/** How the key of a contender is taken out of the store; each of its ways is one request, and idempotent. */
 final class Removal {
     private final EtcdBackend backend;
     private final String lock;
     private final ByteSequence record;
     private final AtomicBoolean deleting = new AtomicBoolean();
 
-    /** @param record the value of the ticket's key, which no other has */
+    /** @param record the value of the contender's key, which no other has */
     Removal(EtcdBackend backend, String lock, ByteSequence record) {
         this.backend = backend;
         this.lock = lock;

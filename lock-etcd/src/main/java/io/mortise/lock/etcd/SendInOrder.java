@@ -3,8 +3,8 @@ package io.mortise.lock.etcd;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.Waiter;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.ContenderListener;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -12,12 +12,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires of one ticket, each sent when its turn comes. If another's answer shows that the lock is taken, "waiting" is
+ * The acquires of one contender, each sent when its turn comes. If another's answer shows that the lock is taken, "waiting" is
  * their answer too.
  */
 final class SendInOrder implements AcquireOrder.Sender {
-    private final Attempt waiting;
-    private final Waiter waiter;
+    private final AttemptResult waiting;
+    private final ContenderListener waiter;
 
     @GuardedBy("this")
     private @Nullable Unsent unsent;
@@ -28,24 +28,24 @@ final class SendInOrder implements AcquireOrder.Sender {
      * @param isTaken whether the lock is somebody's by it who stays; asked once the core has heard of the attempt, and perhaps
      *     has given it back
      */
-    record Heard(Attempt attempt, BooleanSupplier isTaken) {}
+    record Heard(AttemptResult attempt, BooleanSupplier isTaken) {}
 
     private record Unsent(
-            AcquireOrder order, Supplier<CompletionStage<Heard>> request, CompletableFuture<Attempt> later) {}
+            AcquireOrder order, Supplier<CompletionStage<Heard>> request, CompletableFuture<AttemptResult> later) {}
 
     /**
-     * For one ticket.
+     * For one contender.
      *
      * @param waiting the answer while others are ahead
      * @param waiter is to ask again when its turn has come after that answer
      */
-    SendInOrder(Attempt waiting, Waiter waiter) {
+    SendInOrder(AttemptResult waiting, ContenderListener waiter) {
         this.waiting = waiting;
         this.waiter = waiter;
     }
 
     /** @param request sends it, and may send more: its turn lasts until it is known what the store has of it */
-    CompletionStage<Attempt> send(AcquireOrder order, Supplier<CompletionStage<Heard>> request) {
+    CompletionStage<AttemptResult> send(AcquireOrder order, Supplier<CompletionStage<Heard>> request) {
         Unsent asked = new Unsent(order, request, new CompletableFuture<>());
         synchronized (this) {
             unsent = asked;
@@ -85,7 +85,7 @@ final class SendInOrder implements AcquireOrder.Sender {
             asked.later.complete(heard.attempt);
         }
         if (heard == null
-                || heard.attempt instanceof Attempt.Displaced) { // without a session there is no order to keep
+                || heard.attempt instanceof AttemptResult.Displaced) { // without a session there is no order to keep
             asked.order.open();
         } else {
             asked.order.answered(this, heard.isTaken.getAsBoolean());

@@ -29,36 +29,37 @@ final class SessionRenewal {
      * A keepalive, and after its answer one linearizable read. A leader that was frozen and has been replaced answers
      * keepalives by itself: only if the read finds the session's key, in the same term, was it still the leader then.
      */
-    void renew(EtcdLiveness liveness) {
-        prove(liveness, PROOFS);
+    void renew(EtcdKeepAlive keepAlive) {
+        prove(keepAlive, PROOFS);
     }
 
-    private void prove(EtcdLiveness liveness, int tries) {
+    private void prove(EtcdKeepAlive keepAlive, int tries) {
         if (session.isOver()) {
             return;
         }
         long sent = clock.nanoTime();
         calls.keepAlive(session.lease())
-                .thenCompose(kept ->
-                        calls.proof(session.sessionKey()).thenAccept(read -> proved(liveness, sent, kept, read, tries)))
+                .thenCompose(kept -> calls.proof(session.sessionKey())
+                        .thenAccept(read -> proved(keepAlive, sent, kept, read, tries)))
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
                         return;
                     }
                     if (EtcdFailure.isLeaseGone(failure)) {
                         // A leader that was replaced may say so by itself: what the majority knows decides.
-                        look().whenComplete((there, unknown) -> unknown(liveness, unknown != null ? unknown : failure));
+                        look().whenComplete(
+                                        (there, unknown) -> unknown(keepAlive, unknown != null ? unknown : failure));
                     } else {
-                        unknown(liveness, failure);
+                        unknown(keepAlive, failure);
                     }
                 });
     }
 
-    private void unknown(EtcdLiveness liveness, Throwable failure) {
-        liveness.unknown(EtcdFailure.of(failure, "renewal", calls.endpoints()));
+    private void unknown(EtcdKeepAlive keepAlive, Throwable failure) {
+        keepAlive.unknown(EtcdFailure.of(failure, "renewal", calls.endpoints()));
     }
 
-    private void proved(EtcdLiveness liveness, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
+    private void proved(EtcdKeepAlive keepAlive, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
         SessionProof proof = SessionProof.of(
                 session.lease(),
                 kept.getHeader().getRaftTerm(),
@@ -67,14 +68,14 @@ final class SessionRenewal {
         switch (proof) {
             case STANDS -> {
                 session.sawEpoch(read.getKvs().get(0).getVersion());
-                liveness.renewed(sent, Duration.ofSeconds(kept.getTTL()));
+                keepAlive.renewed(sent, Duration.ofSeconds(kept.getTTL()));
             }
             case GONE -> session.end(EtcdSession.KEY_GONE);
             case UNPROVED -> {
                 if (tries > 1) {
-                    prove(liveness, tries - 1);
+                    prove(keepAlive, tries - 1);
                 } else {
-                    liveness.unknown(new BackendUnavailableException(
+                    keepAlive.unknown(new BackendUnavailableException(
                             "renewal: the leader at " + calls.endpoints() + " changed meanwhile"));
                 }
             }

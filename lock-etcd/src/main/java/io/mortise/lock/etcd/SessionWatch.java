@@ -52,8 +52,7 @@ final class SessionWatch implements KeyWatch.Listener {
     public void created() {
         session.stands().whenComplete((there, failure) -> {
             if (failure != null) {
-                log.debug(
-                        "event=look-at-session-failed lease={}", session.leaseId(), failure); // a renewal tells in time
+                log.debug("event=session-read-failed lease={}", session.leaseId(), failure); // a renewal tells in time
             }
         });
     }

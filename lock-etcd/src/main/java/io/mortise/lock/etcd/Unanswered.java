@@ -5,7 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import org.jspecify.annotations.Nullable;
 
-/** The acquires of one ticket of which it is not known whether they were executed (S8). Thread-safe. */
+/** The acquires of one contender of which it is not known whether they were executed (S8). Thread-safe. */
 final class Unanswered {
     @GuardedBy("this")
     private int mayCome;

@@ -11,11 +11,11 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Waiter;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdServerOptions;
@@ -71,13 +71,13 @@ class EtcdLeftoversTest extends OneServerTest {
                 },
                 ClientOptions.defaults())) {
             Await.until("the session is watched", SOON, () -> wire.watching() == 1);
-            EtcdTicket ticket = (EtcdTicket) opened.join().enqueue(new Exclusive(), new Deaf());
-            ticket.attempt().toCompletableFuture().get(5, TimeUnit.SECONDS);
-            ticket.end().toCompletableFuture().get(5, TimeUnit.SECONDS);
+            EtcdContender contender = (EtcdContender) opened.join().enqueue(new Exclusive(), new Deaf());
+            contender.attempt().toCompletableFuture().get(5, TimeUnit.SECONDS);
+            contender.end().toCompletableFuture().get(5, TimeUnit.SECONDS);
             // It may have been armed already, where this thread stalled.
             Await.until("only the session is watched", SOON, () -> wire.watching() == 1);
             wire.reset();
-            ticket.watchOwn();
+            contender.watchOwn();
             Await.until("it is armed", SOON, () -> wire.counts().containsKey("Range"));
             Await.until("the watch has ended", SOON, () -> wire.watching() == 1);
             client.named("y").acquire().close();
@@ -209,7 +209,7 @@ class EtcdLeftoversTest extends OneServerTest {
         }
     }
 
-    private static final class Deaf implements Waiter {
+    private static final class Deaf implements ContenderListener {
         @Override
         public void wake() {}
 

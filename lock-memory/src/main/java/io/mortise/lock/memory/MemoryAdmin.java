@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** The operator's view of a {@link MemoryStore}, over the same line as all else. A cursor is the last name of its page. */
+/** Administration of a {@link MemoryStore}. A cursor is the last name of its page. */
 record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockAdmin {
     @Override
     public CompletionStage<LockStatus> status(String name) {

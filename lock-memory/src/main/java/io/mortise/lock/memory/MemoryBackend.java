@@ -5,12 +5,12 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -72,24 +72,25 @@ final class MemoryBackend implements LockBackend {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        return new MemoryTicket(this, store, new Place(request, this, waiter));
+    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+        return new MemoryContender(this, store, new MemoryQueueEntry(request, this, waiter));
     }
 
     @Override
-    public void renew(List<Liveness> due) {
-        List<Place> places =
-                due.stream().map(liveness -> ((Place.Grant) liveness).place).toList();
+    public void renew(List<KeepAlive> due) {
+        List<MemoryQueueEntry> places = due.stream()
+                .map(keepAlive -> ((MemoryQueueEntry.Grant) keepAlive).place)
+                .toList();
         long sent = clock().nanoTime();
         send("renewal of " + due.size() + " leases", () -> store.renew(places)).whenComplete((gone, failure) -> {
-            for (Liveness liveness : due) {
-                Place place = ((Place.Grant) liveness).place;
+            for (KeepAlive keepAlive : due) {
+                MemoryQueueEntry place = ((MemoryQueueEntry.Grant) keepAlive).place;
                 if (failure != null) {
-                    liveness.unknown(failure);
+                    keepAlive.unknown(failure);
                 } else if (gone.contains(place)) {
-                    liveness.removed("the store no longer has the grant");
+                    keepAlive.removed("the store no longer has the grant");
                 } else {
-                    liveness.extend(LockClock.deadline(sent, place.lease));
+                    keepAlive.extend(LockClock.deadline(sent, place.lease));
                 }
             }
         });

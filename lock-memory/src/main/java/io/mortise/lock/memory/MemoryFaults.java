@@ -8,9 +8,9 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes wrong between clients and a {@link MemoryStore}, on demand and until {@link #heal()}. Those of
- * {@link MemoryStore#faults()} meet all clients; those of {@link MemoryStore#faultsOfOne()} the one that was opened with
- * them. Thread-safe. Durations count by the store's clock.
+ * Faults between clients and a {@link MemoryStore}, injected on demand until {@link #heal()}. Those of {@link
+ * MemoryStore#faults()} meet all clients; those of {@link MemoryStore#faultsOfOne()} the one that was opened with them.
+ * Thread-safe. Durations count by the store's clock.
  */
 public final class MemoryFaults {
     /** What becomes of one request; later is worse. */

@@ -10,9 +10,9 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * The typed way in: clients of a {@link MemoryStore} that the application has in hand. Each client stands for a process of
- * its own. On a store with a {@linkplain MemoryStore#create(io.mortise.lock.spi.LockClock) hand-cranked clock} time stands
- * still until the test moves it:
+ * Programmatic configuration: connects clients to a {@link MemoryStore} that the application created. Each client stands for a
+ * process of its own. On a store with a {@linkplain MemoryStore#create(io.mortise.lock.spi.LockClock) hand-cranked clock} time
+ * stands still until the test moves it:
  *
  * <pre>{@code
  * ManualClock clock = new ManualClock();

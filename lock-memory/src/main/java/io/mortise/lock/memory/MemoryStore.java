@@ -4,7 +4,7 @@ package io.mortise.lock.memory;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,9 +18,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock store inside this JVM: one queue per lock, first come first served (S12), tokens that rise over all its locks (S3),
- * leases that end by its clock. A release grants to the next waiter in the same step. Thread-safe, has no threads and sets
- * no timers of its own: waiters ask again in time to see a lease end.
+ * A lock store inside this JVM: a first-come-first-served queue per lock, rising tokens, leases that expire by its clock. A
+ * release grants to the next waiter in the same step. Thread-safe, has no threads and sets no timers of its own: waiters ask
+ * again in time to see a lease end.
  */
 public final class MemoryStore {
     /** A waiter that lost its hint asks again after this. */
@@ -42,17 +42,17 @@ public final class MemoryStore {
 
     /** One lock: a line exists while somebody holds it, and nobody waits where nobody holds. */
     private static final class Line {
-        private Place holder;
-        private final Set<Place> queue = new LinkedHashSet<>();
+        private MemoryQueueEntry holder;
+        private final Set<MemoryQueueEntry> queue = new LinkedHashSet<>();
 
-        Line(Place holder) {
+        Line(MemoryQueueEntry holder) {
             this.holder = holder;
         }
     }
 
     /** Which holder is meant. */
     interface Meant {
-        boolean holds(Place holder);
+        boolean holds(MemoryQueueEntry holder);
     }
 
     /** Runs under the monitor; what it is to send goes into the list. */
@@ -130,34 +130,34 @@ public final class MemoryStore {
     }
 
     /** Grants, queues or refuses; asked again, answers how it stands. */
-    Attempt ask(Place place) {
+    AttemptResult ask(MemoryQueueEntry place) {
         requests.incrementAndGet();
         return step(pushes -> {
             place.lastAsked = now();
             Line line = current(place.name, pushes);
-            if (place.state == Place.State.NEW && place.connection.left) {
-                place.state = Place.State.ENDED; // it was under way when its connection ended
-            } else if (place.state == Place.State.NEW) {
+            if (place.state == MemoryQueueEntry.State.NEW && place.connection.left) {
+                place.state = MemoryQueueEntry.State.ENDED; // it was under way when its connection ended
+            } else if (place.state == MemoryQueueEntry.State.NEW) {
                 if (line == null) {
                     sweepSometimes(pushes);
                     lines.put(place.name, new Line(place));
                     grant(place);
                 } else if (place.mayWait) {
                     line.queue.add(place);
-                    place.state = Place.State.QUEUED;
+                    place.state = MemoryQueueEntry.State.QUEUED;
                 }
             }
             return switch (place.state) {
-                case GRANTED -> new Attempt.Granted(place.token, Objects.requireNonNull(place.grant));
-                case NEW, QUEUED -> new Attempt.Waiting(untilWorthAsking(place));
-                case OVER -> new Attempt.Displaced("the store took the place away");
-                case ENDED -> new Attempt.Displaced("withdrawn");
+                case GRANTED -> new AttemptResult.Granted(place.token, Objects.requireNonNull(place.grant));
+                case NEW, QUEUED -> new AttemptResult.Waiting(untilWorthAsking(place));
+                case OVER -> new AttemptResult.Displaced("the store took the place away");
+                case ENDED -> new AttemptResult.Displaced("withdrawn");
             };
         });
     }
 
     /** A lost hint must not cost the waiter a grant that was made to it, nor a dead holder's lease be overlooked. */
-    private Duration untilWorthAsking(Place place) {
+    private Duration untilWorthAsking(MemoryQueueEntry place) {
         Line line = lines.get(place.name);
         long left = line == null ? 0 : line.holder.expiresAt - now();
         long pause = Math.min(FALLBACK.toNanos(), place.lease.toNanos() / 3);
@@ -165,15 +165,15 @@ public final class MemoryStore {
     }
 
     /** Removes what a place has. Whether something was there. */
-    boolean end(Place place) {
+    boolean end(MemoryQueueEntry place) {
         requests.incrementAndGet();
         return step(pushes -> {
             Line line = current(place.name, pushes);
-            Place.State was = place.state;
-            place.state = Place.State.ENDED; // also defeats an attempt that executes later (S8)
-            if (line != null && was == Place.State.QUEUED) {
+            MemoryQueueEntry.State was = place.state;
+            place.state = MemoryQueueEntry.State.ENDED; // also defeats an attempt that executes later (S8)
+            if (line != null && was == MemoryQueueEntry.State.QUEUED) {
                 return line.queue.remove(place);
-            } else if (line != null && was == Place.State.GRANTED) {
+            } else if (line != null && was == MemoryQueueEntry.State.GRANTED) {
                 handOn(line, pushes);
                 return true;
             }
@@ -182,12 +182,12 @@ public final class MemoryStore {
     }
 
     /** Extends what still stands. Returns those that do not. */
-    Set<Place> renew(List<Place> places) {
+    Set<MemoryQueueEntry> renew(List<MemoryQueueEntry> places) {
         return step(pushes -> {
-            Set<Place> gone = new LinkedHashSet<>();
-            for (Place place : places) {
+            Set<MemoryQueueEntry> gone = new LinkedHashSet<>();
+            for (MemoryQueueEntry place : places) {
                 current(place.name, pushes);
-                if (place.state == Place.State.GRANTED) {
+                if (place.state == MemoryQueueEntry.State.GRANTED) {
                     place.expiresAt = now() + place.lease.toNanos();
                 } else {
                     gone.add(place);
@@ -242,8 +242,8 @@ public final class MemoryStore {
         if (line == null || !meant.holds(line.holder)) {
             return false;
         }
-        Place holder = line.holder;
-        holder.state = Place.State.OVER;
+        MemoryQueueEntry holder = line.holder;
+        holder.state = MemoryQueueEntry.State.OVER;
         if (reason != null) {
             pushes.add(holder.lost(reason)); // before the next holder hears of its grant
         }
@@ -280,14 +280,14 @@ public final class MemoryStore {
                 : new LockStatus(
                         name,
                         List.of(line.holder.holder()),
-                        line.queue.stream().map(Place::holder).toList());
+                        line.queue.stream().map(MemoryQueueEntry::holder).toList());
     }
 
     /** The line after a lease that is over has ended. */
     private @Nullable Line current(String name, List<Runnable> pushes) {
         Line line = lines.get(name);
         if (line != null && line.holder.expiresAt - now() <= 0) {
-            line.holder.state = Place.State.OVER;
+            line.holder.state = MemoryQueueEntry.State.OVER;
             handOn(line, pushes);
         }
         return lines.get(name);
@@ -296,7 +296,7 @@ public final class MemoryStore {
     private void handOn(Line line, List<Runnable> pushes) {
         String name = line.holder.name;
         while (!line.queue.isEmpty()) {
-            Place next = line.queue.iterator().next();
+            MemoryQueueEntry next = line.queue.iterator().next();
             line.queue.remove(next);
             pushes.add(next.wake());
             if (now() - next.lastAsked <= PATIENCE.toNanos()) {
@@ -304,17 +304,17 @@ public final class MemoryStore {
                 grant(next);
                 return;
             }
-            next.state = Place.State.OVER;
+            next.state = MemoryQueueEntry.State.OVER;
         }
         lines.remove(name);
     }
 
-    private void grant(Place place) {
+    private void grant(MemoryQueueEntry place) {
         long now = now();
-        place.state = Place.State.GRANTED;
+        place.state = MemoryQueueEntry.State.GRANTED;
         place.token = tokens.incrementAndGet();
         place.expiresAt = now + place.lease.toNanos();
-        place.grant = new Place.Grant(place, now);
+        place.grant = new MemoryQueueEntry.Grant(place, now);
     }
 
     /** Drops leases that are over and that nobody has asked about, at a cost that does not grow per grant (S17). */

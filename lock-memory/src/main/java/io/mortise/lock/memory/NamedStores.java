@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The stores of this JVM by name, as long as somebody refers to them: the registry itself keeps none alive (S17). */
+/** Stores of this JVM by name, weakly referenced (S17). */
 final class NamedStores {
     private static final Map<String, WeakReference<MemoryStore>> STORES = new HashMap<>(); // guarded by itself
 

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the messages of a step on the calling thread, in order. One that a message sets off runs after it, not inside it:
- * a thousand waiters that release as soon as they are granted, on a direct executor, would exhaust the stack.
+ * Runs the messages of one step on the calling thread, in order. One that a message sets off runs after it, not inside it: a
+ * thousand waiters that release as soon as they are granted, on a direct executor, would exhaust the stack.
  */
 final class Outbox {
     private static final ThreadLocal<@Nullable Deque<Runnable>> PENDING = new ThreadLocal<>();

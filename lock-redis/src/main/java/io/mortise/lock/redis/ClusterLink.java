@@ -14,7 +14,7 @@ import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Ending;
+import io.mortise.lock.spi.CloseDeadline;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -238,7 +238,7 @@ final class ClusterLink implements RedisLink, NodeListener {
     @Override
     public void close() {
         nodes.values().forEach(RedisNode::closing);
-        Ending.await(end(), context.requestTimeout(), "endpoints=" + endpoints);
+        CloseDeadline.await(end(), context.requestTimeout(), "endpoints=" + endpoints);
     }
 
     private Future<?> end() {
@@ -251,6 +251,6 @@ final class ClusterLink implements RedisLink, NodeListener {
         return own == null
                 ? ended
                 : quiet.thenCombine(ended.handle((ok, failure) -> own), (ok, mine) -> mine)
-                        .thenCompose(mine -> mine.shutdown(Ending.LIMIT));
+                        .thenCompose(mine -> mine.shutdown(CloseDeadline.LIMIT));
     }
 }

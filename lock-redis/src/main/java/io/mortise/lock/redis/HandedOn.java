@@ -48,7 +48,7 @@ final class HandedOn {
                 || told == null
                 || node.replication().required()
                 || told.epoch != message.epoch
-                || !RedisTicket.isPlausible(message.grant.token())
+                || !RedisContender.isPlausible(message.grant.token())
                 || message.grant.serverMicros() < told.serverMicros
                 || message.epoch != node.epoch()) {
             return Optional.empty();

@@ -7,12 +7,12 @@ import io.mortise.lock.redis.node.Mailbox;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +20,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The SPI over a link: tickets, and the messages for them. */
+/** The SPI over a link: contenders, and the messages for them. */
 final class RedisBackend implements LockBackend, ClusterLink.Listener {
     private static final Logger log = LoggerFactory.getLogger(RedisBackend.class);
 
@@ -28,7 +28,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
     private final BackendContext context;
     private final RedisKeys keys;
     private final MessageSigner signer = new MessageSigner();
-    private final Mailbox<RedisTicket> mailbox;
+    private final Mailbox<RedisContender> mailbox;
     private final RedisLink link;
     private final Renewals renewals;
     private final GrantCheck grantCheck;
@@ -60,7 +60,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         return keys;
     }
 
-    Mailbox<RedisTicket> mailbox() {
+    Mailbox<RedisContender> mailbox() {
         return mailbox;
     }
 
@@ -95,30 +95,30 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
             log.debug("event=message-ignored length={}", text.length()); // anybody may publish anything (S19)
             return;
         }
-        Optional<RedisTicket> ticket = mailbox.find(message.get().attemptId());
-        if (ticket.isEmpty()) {
+        Optional<RedisContender> contender = mailbox.find(message.get().attemptId());
+        if (contender.isEmpty()) {
             giveBack(message.get());
             return;
         }
         if (message.get() instanceof GrantMessage.Granted granted) {
-            ticket.get().pushed(granted, from.epoch());
+            contender.get().pushed(granted, from.epoch());
         } else {
-            ticket.get().wake();
+            contender.get().wake();
         }
     }
 
     /** The server may be another one, or have lost what it had: holders hear of that at once (S7). */
     @Override
     public void listening(RedisNode node) {
-        mailbox.wakeAll(ticket -> ticket.waitsAt(node));
-        context.renewNow(grant -> link.nodeOf(((RedisLiveness) grant).keys()) == node);
+        mailbox.wakeAll(contender -> contender.waitsAt(node));
+        context.renewNow(grant -> link.nodeOf(((RedisKeepAlive) grant).keys()) == node);
     }
 
     /** Who waits where its lock is no longer asks where it is now, and so does who holds it. */
     @Override
     public void rerouted() {
-        mailbox.wakeAll(RedisTicket::isMisplaced);
-        context.renewNow(grant -> ((RedisLiveness) grant).isMisplaced(link));
+        mailbox.wakeAll(RedisContender::isMisplaced);
+        context.renewNow(grant -> ((RedisKeepAlive) grant).isMisplaced(link));
     }
 
     /**
@@ -132,7 +132,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
             return;
         }
         RedisKeys.OfLock lock = keysOf(name.get());
-        context.settle(
+        context.cleanUp(
                 "the turn of an attempt for lock \"" + LockName.shown(name.get())
                         + "\" that nobody here makes any more",
                 () -> link.nodeOf(lock)
@@ -182,12 +182,12 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        return new RedisTicket(this, request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+        return new RedisContender(this, request, waiter);
     }
 
     @Override
-    public void renew(List<Liveness> due) {
+    public void renew(List<KeepAlive> due) {
         renewals.renew(due);
     }
 

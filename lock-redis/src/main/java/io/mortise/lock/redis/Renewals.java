@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import io.mortise.lock.redis.node.RedisFailure;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reply;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,10 +29,10 @@ final class Renewals {
         this.requestTimeout = requestTimeout;
     }
 
-    void renew(List<Liveness> due) {
-        Map<String, List<RedisLiveness>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
-        for (Liveness liveness : due) {
-            RedisLiveness mine = (RedisLiveness) liveness;
+    void renew(List<KeepAlive> due) {
+        Map<String, List<RedisKeepAlive>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
+        for (KeepAlive keepAlive : due) {
+            RedisKeepAlive mine = (RedisKeepAlive) keepAlive;
             bySlot.computeIfAbsent(mine.keys().counter(), counter -> new ArrayList<>())
                     .add(mine);
         }
@@ -44,18 +44,18 @@ final class Renewals {
         });
     }
 
-    private void renew(RedisNode node, List<RedisLiveness> chunk) {
+    private void renew(RedisNode node, List<RedisKeepAlive> chunk) {
         String[] keys = new String[chunk.size()];
         String[] args = new String[2 * chunk.size()];
         for (int i = 0; i < chunk.size(); i++) {
-            RedisLiveness mine = chunk.get(i);
+            RedisKeepAlive mine = chunk.get(i);
             keys[i] = mine.keys().grant();
             mine.renewedAt(node);
             args[2 * i] = mine.attemptId();
             args[2 * i + 1] = String.valueOf(mine.lease().toMillis());
         }
         Duration shortest = chunk.stream()
-                .map(RedisLiveness::lease)
+                .map(RedisKeepAlive::lease)
                 .min(Duration::compareTo)
                 .orElseThrow();
         long sent = clock.nanoTime();
@@ -63,7 +63,7 @@ final class Renewals {
         node.run(RedisScript.RENEW.script(), keys, args, new Reply() {
             @Override
             public void answered(List<Object> answer) {
-                List<RedisLiveness> renewed = new ArrayList<>();
+                List<RedisKeepAlive> renewed = new ArrayList<>();
                 for (int i = 0; i < chunk.size(); i++) {
                     if (answer.get(i).equals(1L)) {
                         renewed.add(chunk.get(i));
@@ -81,7 +81,7 @@ final class Renewals {
         });
     }
 
-    private void extend(RedisNode node, List<RedisLiveness> renewed, long sent, Duration shortest) {
+    private void extend(RedisNode node, List<RedisKeepAlive> renewed, long sent, Duration shortest) {
         if (renewed.isEmpty()) {
             return;
         }
@@ -90,7 +90,7 @@ final class Renewals {
             return;
         }
         grantCheck.check(node, sent, sent + requestTimeout.toNanos(), shortest, (countsFrom, failure) -> {
-            for (RedisLiveness mine : renewed) {
+            for (RedisKeepAlive mine : renewed) {
                 if (failure == null) {
                     mine.extend(LockClock.deadline(countsFrom, mine.lease()));
                 } else {

@@ -24,6 +24,11 @@ record SentinelAnswer(String runId, String master, Set<InetAddress> resolved, in
         }
     }
 
+    /** Returns where a connection to the master leads to. */
+    InetSocketAddress address() {
+        return new InetSocketAddress(resolved.iterator().next(), port);
+    }
+
     /** Returns whether the sentinel names the server at this address. */
     boolean names(SocketAddress server) {
         return server instanceof InetSocketAddress address

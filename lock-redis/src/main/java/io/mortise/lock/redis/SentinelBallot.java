@@ -2,23 +2,30 @@
 package io.mortise.lock.redis;
 
 import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the answers of the sentinels to one question: whether a majority of all known sentinels names this server. Each
+ * Counts the answers of the sentinels to one question: which master a majority of all known sentinels names. Each
  * sentinel counts once, whatever the number of addresses under which it was asked.
  */
 final class SentinelBallot {
-    private final SocketAddress server;
+    private final @Nullable SocketAddress server;
     private final int configured;
     private final Map<String, SentinelAnswer> answers = new LinkedHashMap<>(); // by run id
     private int aliases;
     private int told; // the most sentinels that one of them knows, itself included
 
-    /** @param configured how many addresses of sentinels the client was given */
-    SentinelBallot(SocketAddress server, int configured) {
+    /**
+     * @param server about which they are asked, null for any
+     * @param configured how many addresses of sentinels the client was given
+     */
+    SentinelBallot(@Nullable SocketAddress server, int configured) {
         this.server = server;
         this.configured = configured;
     }
@@ -46,34 +53,45 @@ final class SentinelBallot {
         return sentinels() + aliases;
     }
 
-    private int majority() {
-        return sentinels() / 2 + 1;
+    /**
+     * Returns what the answers so far come to.
+     *
+     * @param reasons why sentinels did not answer, for people
+     * @param failures the same as exceptions, where there are any
+     */
+    SentinelVerdict verdict(List<String> reasons, List<Throwable> failures) {
+        Map<String, List<SentinelAnswer>> votes =
+                new LinkedHashMap<>(); // the server that was asked about may have several names
+        answers.values()
+                .forEach(answer -> votes.computeIfAbsent(
+                                names(answer) ? "" : answer.master(), master -> new ArrayList<>())
+                        .add(answer));
+        List<SentinelAnswer> most =
+                votes.values().stream().max(Comparator.comparing(List::size)).orElse(List.of());
+        boolean majority = most.size() > sentinels() / 2;
+        Optional<SentinelAnswer> named = most.stream().findFirst();
+        return new SentinelVerdict(
+                majority && names(most.get(0)),
+                majority,
+                named,
+                sentinels(),
+                count(votes) + because(reasons),
+                List.copyOf(failures));
     }
 
-    private long naming() {
-        return answers.values().stream().filter(answer -> answer.names(server)).count();
+    private boolean names(SentinelAnswer answer) {
+        return server != null && answer.names(server);
     }
 
-    /** Returns whether a majority of all known sentinels names the server. */
-    boolean confirmed() {
-        return naming() >= majority();
+    private String count(Map<String, List<SentinelAnswer>> votes) {
+        int naming = votes.getOrDefault("", List.of()).size();
+        return server == null
+                ? answers.size() + " of " + sentinels() + " sentinels name a master"
+                : naming + " of " + sentinels() + " sentinels name " + server + " as the master, "
+                        + (answers.size() - naming) + " name another";
     }
 
-    /** Returns the other master that a majority of all known sentinels names. */
-    Optional<String> anotherMaster() {
-        Map<String, Integer> votes = new LinkedHashMap<>();
-        answers.values().stream()
-                .filter(answer -> !answer.names(server))
-                .forEach(answer -> votes.merge(answer.master(), 1, Integer::sum));
-        return votes.entrySet().stream()
-                .filter(entry -> entry.getValue() >= majority())
-                .map(Map.Entry::getKey)
-                .findFirst();
-    }
-
-    @Override
-    public String toString() {
-        return naming() + " of " + sentinels() + " sentinels name " + server + " as the master, "
-                + (answers.size() - naming()) + " name another";
+    private static String because(List<String> reasons) {
+        return reasons.isEmpty() ? "" : "; " + String.join("; ", reasons);
     }
 }

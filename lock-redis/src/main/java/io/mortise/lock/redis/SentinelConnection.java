@@ -95,16 +95,16 @@ final class SentinelConnection implements RedisConnectionStateListener {
                             CommandType.SENTINEL,
                             new ListOfMapsOutput<>(StringCodec.UTF8),
                             new CommandArgs<>(StringCodec.UTF8).add("SENTINELS").add(master));
-            return address.thenCombine(others, (named, known) -> new Said(to.runId, named, known));
+            return address.thenCompose(named -> named.size() < 2
+                    ? CompletableFuture.failedFuture(
+                            new RedisException("it knows no master " + master)) // it may be told of it yet
+                    : others.thenApply(known -> new Said(to.runId, named, known)));
         });
     }
 
     private record Said(String runId, List<String> named, List<Map<String, String>> known) {}
 
     private CompletionStage<SentinelAnswer> resolved(Said said) {
-        if (said.named.size() < 2) {
-            return CompletableFuture.failedFuture(new RedisException(endpoint() + " knows no such master"));
-        }
         String host = said.named.get(0);
         boolean literal = host.indexOf(':') >= 0 || host.matches("[0-9.]+");
         return literal

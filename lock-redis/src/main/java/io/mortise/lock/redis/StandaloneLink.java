@@ -10,10 +10,11 @@ import io.mortise.lock.redis.node.EvictionCheck;
 import io.mortise.lock.redis.node.FirstContact;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.OwnClient;
+import io.mortise.lock.redis.node.OwnUri;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ReplicaCheck;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Ending;
+import io.mortise.lock.spi.CloseDeadline;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,13 +51,14 @@ final class StandaloneLink implements RedisLink {
 
     static StandaloneLink open(RedisOptions options, String channel, BackendContext context, NodeListener listener) {
         String endpoints = options.toString();
-        RedisURI uri = options.uri().map(given -> OwnClient.uri(given, context)).orElse(null);
+        OwnUri uri = options.uri().map(given -> OwnClient.uri(given, context)).orElse(null);
         OwnClient<RedisClient> own = uri == null ? null : OwnClient.toServers(options.sslOptions(), context);
         RedisClient client = own != null ? own.client() : options.client().orElseThrow();
         if (!client.getOptions().isAutoReconnect()) {
             throw new LockConfigurationException(
                     "the application's RedisClient has autoReconnect(false): its first lost connection would be its last");
         }
+        Optional<Sentinels> sentinels = sentinels(uri, client, context);
         try {
             RedisNode node = FirstContact.await(
                     () -> {
@@ -75,15 +77,13 @@ final class StandaloneLink implements RedisLink {
                     endpoints,
                     context);
             EvictionCheck.warn(node);
-            Optional<SentinelQuorum> sentinels = Optional.ofNullable(uri)
-                    .filter(named -> !named.getSentinels().isEmpty())
-                    .map(named -> new SentinelQuorum(client, named, context));
-            sentinels.ifPresent(
+            Optional<SentinelQuorum> quorum = sentinels.map(all -> new SentinelQuorum(all, context));
+            quorum.ifPresent(
                     ask -> ask.named(node, options.leaseDuration())); // its connections are there for the first grant
-            return new StandaloneLink(node, options.servers(), channel, context, own, sentinels);
+            return new StandaloneLink(node, options.servers(), channel, context, own, quorum);
         } catch (RuntimeException | Error e) {
             if (own != null) {
-                own.shutdown(Ending.LIMIT); // not awaited: what does not answer would not answer this either
+                own.shutdown(CloseDeadline.LIMIT); // not awaited: what does not answer would not answer this either
             }
             throw e;
         }
@@ -92,6 +92,16 @@ final class StandaloneLink implements RedisLink {
     /** Always the same one: elsewhere a replica that is met means that the master changes just now. */
     private static boolean isOneServer(@Nullable RedisURI uri) {
         return uri != null && uri.getSentinels().isEmpty();
+    }
+
+    /** Those that name the master, if any; each connection leads to the one that they name then. */
+    private static Optional<Sentinels> sentinels(@Nullable OwnUri uri, RedisClient client, BackendContext context) {
+        if (uri == null || uri.getSentinels().isEmpty()) {
+            return Optional.empty();
+        }
+        Sentinels sentinels = new Sentinels(client, uri, context);
+        uri.lookUpBy(sentinels::masterAddress);
+        return Optional.of(sentinels);
     }
 
     /** Those that are connected to first. */
@@ -135,7 +145,7 @@ final class StandaloneLink implements RedisLink {
     public void close() {
         node.closing();
         sentinels.ifPresent(SentinelQuorum::close);
-        Future<?> ended = own == null ? node.close() : own.shutdown(Ending.LIMIT);
-        Ending.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
+        Future<?> ended = own == null ? node.close() : own.shutdown(CloseDeadline.LIMIT);
+        CloseDeadline.await(ended, context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

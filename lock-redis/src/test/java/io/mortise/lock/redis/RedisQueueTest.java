@@ -86,7 +86,7 @@ class RedisQueueTest extends OneServerTest {
         Lease next = first.get(10, TimeUnit.SECONDS);
         assertThat(Duration.ofNanos(System.nanoTime() - start))
                 .as("not by the fallback timer")
-                .isLessThan(RedisTicket.FALLBACK.minusMillis(500));
+                .isLessThan(RedisContender.FALLBACK.minusMillis(500));
         assertThat(second).isNotDone();
         next.close();
         second.get(10, TimeUnit.SECONDS).close();
@@ -100,7 +100,7 @@ class RedisQueueTest extends OneServerTest {
         client.named("x").acquireAsync().get(10, TimeUnit.SECONDS).close();
         assertThat(Duration.ofNanos(System.nanoTime() - start))
                 .as("not by the fallback timer")
-                .isLessThan(RedisTicket.FALLBACK.minusMillis(500));
+                .isLessThan(RedisContender.FALLBACK.minusMillis(500));
     }
 
     @Test

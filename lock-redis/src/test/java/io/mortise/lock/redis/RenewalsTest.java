@@ -7,7 +7,7 @@ import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
@@ -64,8 +64,8 @@ class RenewalsTest {
     }
 
     /** One grant in the store, and what was said about it. */
-    private final class Grant implements Liveness.Listener {
-        private final RedisLiveness liveness;
+    private final class Grant implements KeepAlive.Listener {
+        private final RedisKeepAlive keepAlive;
         private final String key;
         private volatile String heard = "";
 
@@ -73,13 +73,13 @@ class RenewalsTest {
             RedisKeys.OfLock keys = new RedisKeys("lock:").of(new LockName(name));
             key = keys.grant();
             redis.call("SET", key, ScriptBench.record(number), "PX", "20000");
-            liveness = new RedisLiveness(
+            keepAlive = new RedisKeepAlive(
                     clock,
                     keys,
                     ScriptBench.attempt(number),
                     LEASE,
                     clock.nanoTime() + Duration.ofSeconds(20).toNanos());
-            liveness.attach(this);
+            keepAlive.attach(this);
         }
 
         @Override
@@ -107,7 +107,7 @@ class RenewalsTest {
     }
 
     private void renew(List<Grant> all) {
-        renewals.renew(all.stream().map(grant -> (Liveness) grant.liveness).toList());
+        renewals.renew(all.stream().map(grant -> (KeepAlive) grant.keepAlive).toList());
         Await.until(
                 "all have an answer", RedisTests.SOON, () -> all.stream().noneMatch(grant -> grant.heard.isEmpty()));
     }
@@ -128,7 +128,7 @@ class RenewalsTest {
             boolean gone = grant == all.get(3) || grant == all.get(CHUNK);
             assertThat(grant.heard).isEqualTo(gone ? "REMOVED" : "extended");
         }
-        assertThat(all.get(0).liveness.validUntil())
+        assertThat(all.get(0).keepAlive.validUntil())
                 .isBetween(LockClock.deadline(before, LEASE), LockClock.deadline(clock.nanoTime(), LEASE));
         assertThat((Long) redis.call("PTTL", all.get(0).key)).isGreaterThan(25_000L);
     }

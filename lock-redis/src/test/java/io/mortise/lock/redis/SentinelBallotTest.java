@@ -7,6 +7,7 @@ import io.mortise.lock.redis.SentinelAnswer.HostAndPort;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -27,16 +28,16 @@ class SentinelBallotTest {
         SentinelBallot ballot = new SentinelBallot(SERVER, 1);
         ballot.add(answer("a", 6379, 4));
         ballot.add(answer("b", 6379, 4));
-        assertThat(ballot.confirmed()).isFalse();
+        assertThat(ballot.verdict(List.of(), List.of()).confirmed()).isFalse();
         ballot.add(answer("c", 6379, 4));
-        assertThat(ballot.confirmed()).isTrue();
+        assertThat(ballot.verdict(List.of(), List.of()).confirmed()).isTrue();
     }
 
     @Test
     void S01_oneThatKnowsOfNobodyElseIsNoMajorityOfThoseThatWereConfigured() {
         SentinelBallot ballot = new SentinelBallot(SERVER, 3);
         ballot.add(answer("a", 6379, 0));
-        assertThat(ballot.confirmed()).isFalse();
+        assertThat(ballot.verdict(List.of(), List.of()).confirmed()).isFalse();
     }
 
     @Test
@@ -44,7 +45,7 @@ class SentinelBallotTest {
         SentinelBallot ballot = new SentinelBallot(SERVER, 3);
         assertThat(ballot.add(answer("a", 6379, 2))).isTrue();
         assertThat(ballot.add(answer("a", 6379, 2))).isFalse();
-        assertThat(ballot.confirmed()).isFalse();
+        assertThat(ballot.verdict(List.of(), List.of()).confirmed()).isFalse();
         assertThat(ballot.sentinels()).isEqualTo(3);
         assertThat(ballot.worthAsking()).as("another address").isEqualTo(4);
     }
@@ -54,10 +55,31 @@ class SentinelBallotTest {
         SentinelBallot ballot = new SentinelBallot(SERVER, 3);
         ballot.add(answer("a", 6379, 2));
         ballot.add(answer("b", 6380, 2));
-        assertThat(ballot.confirmed()).isFalse();
-        assertThat(ballot.anotherMaster()).isEmpty();
+        assertThat(ballot.verdict(List.of(), List.of()).confirmed()).isFalse();
+        assertThat(ballot.verdict(List.of(), List.of()).majority()).isFalse();
         ballot.add(answer("c", 6380, 2));
-        assertThat(ballot.confirmed()).isFalse();
-        assertThat(ballot.anotherMaster()).contains("master:6380");
+        assertThat(ballot.verdict(List.of(), List.of()).confirmed()).isFalse();
+        assertThat(ballot.verdict(List.of(), List.of()).majority()).isTrue();
+        assertThat(ballot.verdict(List.of(), List.of()).named())
+                .map(SentinelAnswer::port)
+                .contains(6380);
+    }
+
+    @Test
+    void S15_aQuestionForAnyMasterIsAnsweredByTheOneThatMostName() {
+        SentinelBallot ballot = new SentinelBallot(null, 3);
+        assertThat(ballot.verdict(List.of(), List.of()).named()).isEmpty();
+        ballot.add(answer("a", 6379, 2));
+        assertThat(ballot.verdict(List.of(), List.of()).majority()).isFalse();
+        assertThat(ballot.verdict(List.of(), List.of()).named())
+                .map(SentinelAnswer::port)
+                .contains(6379);
+        ballot.add(answer("b", 6380, 2));
+        ballot.add(answer("c", 6380, 2));
+        assertThat(ballot.verdict(List.of(), List.of()).majority()).isTrue();
+        assertThat(ballot.verdict(List.of(), List.of()).named())
+                .map(SentinelAnswer::port)
+                .contains(6380);
+        assertThat(ballot.verdict(List.of(), List.of()).confirmed()).isFalse();
     }
 }

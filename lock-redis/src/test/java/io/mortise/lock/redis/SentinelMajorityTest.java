@@ -140,6 +140,26 @@ class SentinelMajorityTest {
         }
     }
 
+    /** Asked one after the other, in the URL's order, the silent one would cost its whole timeout, 30 s, each time. */
+    @Test
+    void S15_aSilentSentinelThatTheUrlNamesFirstDelaysNoConnection() throws Exception {
+        lines.get(0).blackHole();
+        ClientOptions options = PATIENT.requestTimeout(Duration.ofSeconds(30)).connectTimeout(Duration.ofSeconds(70));
+        long before = System.nanoTime();
+        try (LockClient client = Locks.connect(
+                "redis-sentinel://" + lines.stream().map(TcpProxy::address).collect(Collectors.joining(","))
+                        + "?master=" + RedisTestSentinel.MASTER_NAME,
+                options)) {
+            try (BareRedis master = BareRedis.connect(redis.master().port())) {
+                master.call("CLIENT", "KILL", "TYPE", "pubsub");
+            }
+            try (Lease lease = client.named("reconnected").acquire()) {
+                assertThat(lease.isHeld()).isTrue();
+            }
+        }
+        assertThat(System.nanoTime() - before).isLessThan(Duration.ofSeconds(20).toNanos());
+    }
+
     /** One answer of the sentinels serves for a sixth of a lease. */
     @Test
     void S02_aGrantCountsFromTheSentinelsAnswerWhereThatIsOlder() throws Exception {

@@ -13,7 +13,9 @@ import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -119,7 +121,7 @@ class WrongPortTest {
     @Test
     void S15_aServerThatHangsUpIsSaidWithoutNull() throws Exception {
         try (ServerSocket rude = new ServerSocket(0)) {
-            Thread hangsUp = new Thread(() -> hangUp(rude), "hangs-up");
+            Thread hangsUp = new Thread(() -> hangUp(rude, ""), "hangs-up");
             hangsUp.setDaemon(true);
             hangsUp.start();
             assertThatThrownBy(() -> Locks.connect(
@@ -131,10 +133,23 @@ class WrongPortTest {
         }
     }
 
-    private static void hangUp(ServerSocket rude) {
+    @Test
+    void S15_anotherServiceIsSaidEarly() throws Exception {
+        try (ServerSocket web = new ServerSocket(0)) {
+            Thread answers = new Thread(() -> hangUp(web, "HTTP/1.1 400 Bad Request\r\n\r\n"), "answers");
+            answers.setDaemon(true);
+            answers.start();
+            assertThat(refusal(url("redis", web.getLocalPort())))
+                    .isInstanceOf(BackendRefusedException.class)
+                    .hasMessageContaining("127.0.0.1:" + web.getLocalPort())
+                    .hasMessageContaining("does not speak Redis' protocol");
+        }
+    }
+
+    private static void hangUp(ServerSocket rude, String answer) {
         while (!rude.isClosed()) {
-            try {
-                rude.accept().close();
+            try (Socket client = rude.accept()) {
+                client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
             } catch (IOException e) {
                 return;
             }

@@ -15,9 +15,9 @@ import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.redlock.admin.RedlockAdmin;
+import io.mortise.lock.redlock.grant.ContenderEnvironment;
+import io.mortise.lock.redlock.grant.RedlockContender;
 import io.mortise.lock.redlock.grant.RedlockRenewal;
-import io.mortise.lock.redlock.grant.RedlockTicket;
-import io.mortise.lock.redlock.grant.TicketEnvironment;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.master.RedlockMasters;
@@ -28,14 +28,14 @@ import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Beginning;
-import io.mortise.lock.spi.Ending;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.CloseDeadline;
+import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The full SPI on a majority of masters: opens the connections, makes tickets, and gives them the messages of the masters. */
+/** The full SPI on a majority of masters: opens the connections, makes contenders, and gives them the messages of the masters. */
 final class RedlockBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(RedlockBackend.class);
 
@@ -58,9 +58,9 @@ final class RedlockBackend implements LockBackend {
     private final RedlockKeys keys;
     private final RedlockMasters masters;
     private final MasterQuarantine quarantine;
-    private final Mailbox<RedlockTicket> mailbox;
+    private final Mailbox<RedlockContender> mailbox;
     private final RedlockRenewal renewal;
-    private final TicketEnvironment environment;
+    private final ContenderEnvironment environment;
     private final @Nullable OwnClient<RedisClient> managedClient; // null if the application has its own
 
     private RedlockBackend(RedlockOptions options, BackendContext context) {
@@ -73,7 +73,7 @@ final class RedlockBackend implements LockBackend {
         this.quarantine = new MasterQuarantine(
                 masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::masterVotes);
         this.renewal = new RedlockRenewal(masters, quarantine, context.clock());
-        this.environment = new TicketEnvironment(context, keys, masters, quarantine, mailbox, RedlockSummary::of);
+        this.environment = new ContenderEnvironment(context, keys, masters, quarantine, mailbox, RedlockSummary::of);
         this.managedClient = options.uris().isEmpty() ? null : OwnClient.toServers(options.sslOptions(), context);
     }
 
@@ -120,7 +120,7 @@ final class RedlockBackend implements LockBackend {
         }
         StartupMajorityWait wait = new StartupMajorityWait(masters, options.toString(), options.maxLease(), context);
         wait.start();
-        Beginning.of(endpoints(), wait.longest())
+        ConnectDeadline.of(endpoints(), wait.longest())
                 .orSay(wait::failureMessage)
                 .await(
                         masters.majorityVotes(),
@@ -140,7 +140,7 @@ final class RedlockBackend implements LockBackend {
 
     /** Wakes and renews all: a master that begins to vote may have lost queue entries and grants, and messages were missed. */
     private void masterVotes() {
-        mailbox.wakeAll(RedlockTicket::isWaiting);
+        mailbox.wakeAll(RedlockContender::isWaiting);
         context.renewNow(grant -> true);
     }
 
@@ -159,9 +159,9 @@ final class RedlockBackend implements LockBackend {
                 log.debug("event=message-ignored length={}", text.length());
                 return;
             }
-            Optional<RedlockTicket> ticket = mailbox.find(message.get().attemptId());
-            if (ticket.isPresent()) {
-                ticket.get().lockMayBeFree(index);
+            Optional<RedlockContender> contender = mailbox.find(message.get().attemptId());
+            if (contender.isPresent()) {
+                contender.get().lockMayBeFree(index);
             } else {
                 forward(from, message.get());
             }
@@ -191,7 +191,7 @@ final class RedlockBackend implements LockBackend {
                 }));
     }
 
-    TicketEnvironment environment() {
+    ContenderEnvironment environment() {
         return environment;
     }
 
@@ -229,12 +229,12 @@ final class RedlockBackend implements LockBackend {
     }
 
     @Override
-    public Ticket enqueue(LockRequest request, Waiter waiter) {
-        return new RedlockTicket(environment, request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
+        return new RedlockContender(environment, request, listener);
     }
 
     @Override
-    public void renew(List<Liveness> due) {
+    public void renew(List<KeepAlive> due) {
         renewal.renew(due);
     }
 
@@ -246,7 +246,7 @@ final class RedlockBackend implements LockBackend {
     private CompletableFuture<?> closeConnections() {
         masters.all().forEach(master -> master.opening().closing());
         return managedClient != null
-                ? managedClient.shutdown(Ending.LIMIT)
+                ? managedClient.shutdown(CloseDeadline.LIMIT)
                 : CompletableFuture.allOf(masters.all().stream()
                         .map(master -> master.opening().close())
                         .toArray(CompletableFuture[]::new));
@@ -254,6 +254,6 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public void close() {
-        Ending.await(closeConnections(), context.requestTimeout(), "endpoints=" + endpoints());
+        CloseDeadline.await(closeConnections(), context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

@@ -9,12 +9,12 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redlock.grant.GrantTestAccess;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.storage.RedlockScriptBench;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -87,8 +87,8 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         }
     }
 
-    private static Waiter waiter() {
-        return new Waiter() {
+    private static ContenderListener waiter() {
+        return new ContenderListener() {
             @Override
             public void wake() {}
 
@@ -107,21 +107,21 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
                 RedlockScriptBench.record(1),
                 LEASE,
                 false);
-        Ticket ticket = backend().enqueue(request, waiter());
-        Attempt.Granted granted =
-                (Attempt.Granted) ticket.attempt().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS);
+        Contender contender = backend().enqueue(request, waiter());
+        AttemptResult.Granted granted = (AttemptResult.Granted)
+                contender.attempt().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS);
         awaitVotes();
         bare(0, "DEL", X.grant());
         bare(0, "SCRIPT", "FLUSH");
         bare(0, "SCRIPT", "LOAD", RedlockScript.RELEASE.script().text());
         bare(0, "CONFIG", "RESETSTAT");
-        GrantTestAccess.recoverVote(granted.liveness(), master(0));
-        assertThat(ticket.end().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS))
+        GrantTestAccess.recoverVote(granted.keepAlive(), master(0));
+        assertThat(contender.end().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
         Await.until("it was taken again", SOON, () -> calls(0, "set") == 1);
         Await.until("and taken back, before it is over by itself", SOON, () -> calls(0, "del") == 1);
         assertThat(has(0, X.grant())).isFalse();
-        GrantTestAccess.recoverVote(granted.liveness(), master(0));
+        GrantTestAccess.recoverVote(granted.keepAlive(), master(0));
         bare(0, "PING");
         assertThat(calls(0, "set")).as("no more after that").isEqualTo(1);
     }

@@ -5,22 +5,23 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Puts the application's own ZooKeeper writes under a lease: {@code lease.unwrap(ZooKeeperGuard.class)}. Thread-safe.
+ * Makes the application's own ZooKeeper writes depend on a lease: {@code lease.unwrap(ZooKeeperGuard.class)}. Thread-safe.
  *
  * <pre>{@code
  * ZooKeeperGuard guard = lease.unwrap(ZooKeeperGuard.class).orElseThrow();
  * guard.zooKeeper().multi(List.of(guard.check(), Op.setData("/inventory/42", bytes, -1)));
  * }</pre>
  *
- * The server carries out all of it or nothing, so a holder whose lease is over writes nothing, however late it finds out.
+ * The server executes the whole transaction or nothing, so a holder whose lease has ended writes nothing, even if it does not
+ * know that yet.
  */
 public interface ZooKeeperGuard {
-    /** The handle that the lease lives on. Not to be closed by the application, unless it opened it. */
+    /** Returns the handle of the lease's session. Only an application that opened it may close it. */
     ZooKeeper zooKeeper();
 
-    /** The node that is the grant; it exists exactly as long as the grant does, and no other grant ever has its name. */
+    /** Returns the path of the grant's node. It exists exactly as long as the grant, and its name is never reused. */
     String node();
 
-    /** The first operation of a {@code multi}: fails it with {@code NoNode} when the grant is gone. */
+    /** Returns an operation that fails a {@code multi} with {@code NoNode} once the grant has ended; put it first. */
     Op check();
 }

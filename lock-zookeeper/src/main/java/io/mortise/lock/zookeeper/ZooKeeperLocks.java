@@ -6,20 +6,23 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
 import java.util.Objects;
 
-/** The typed way in: for ACLs, TLS, SASL, or a {@code ZooKeeper} handle that the application already owns. */
+/**
+ * Opens lock clients on ZooKeeper by programmatic configuration. Needed for ACLs, TLS and SASL, and to borrow a {@code ZooKeeper}
+ * handle that the application already has.
+ */
 public final class ZooKeeperLocks {
     private ZooKeeperLocks() {}
 
-    /** As {@link #connect(ZooKeeperOptions, ClientOptions)} with {@link ClientOptions#defaults()}. */
+    /** Opens a client with {@link ClientOptions#defaults()}. */
     public static LockClient connect(ZooKeeperOptions zooKeeper) {
         return connect(zooKeeper, ClientOptions.defaults());
     }
 
     /**
-     * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
+     * Opens a client and waits until it has a session. Throws what {@link io.mortise.lock.Locks#connect} throws.
      */
     public static LockClient connect(ZooKeeperOptions zooKeeper, ClientOptions options) {
         Objects.requireNonNull(zooKeeper, "zooKeeper");
-        return LockClients.over(context -> ZkBackend.open(zooKeeper, context), options);
+        return LockClients.over(context -> ZooKeeperBackend.open(zooKeeper, context), options);
     }
 }

@@ -3,10 +3,8 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.spi.AccessCheck;
-import java.net.InetSocketAddress;
+import io.mortise.lock.zookeeper.session.ZooKeeperSettings;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -18,57 +16,40 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
 import org.apache.zookeeper.data.ACL;
 
-/** How to reach ZooKeeper. Immutable: each method returns a changed copy. Never prints credentials. */
+/** The options of a ZooKeeper client. Immutable: each method returns a changed copy. Never prints credentials. */
 public final class ZooKeeperOptions {
-    /** Where locks live unless said otherwise. */
+    /** The default base path, under which locks live. */
     public static final String DEFAULT_BASE_PATH = "/locks";
 
-    /** The session timeout that is asked for unless said otherwise; the server bounds it. */
+    /** The default session timeout that the client requests; the server may bound it. */
     public static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
 
-    private static final String ZOOKEEPER = "/zookeeper";
-    private static final Duration LEAST_SESSION = Duration.ofSeconds(1);
-    static final Duration MOST_SESSION = Duration.ofHours(1);
+    private static final String RESERVED_PATH = "/zookeeper";
+    private static final Duration MIN_SESSION_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration MAX_SESSION_TIMEOUT = Duration.ofHours(1);
 
-    /** What identifies the client to the server. */
-    static final class AuthInfo {
-        private final String scheme;
-        private final byte[] auth;
+    private final ZooKeeperSettings settings;
 
-        AuthInfo(String scheme, byte[] auth) {
-            this.scheme = scheme;
-            this.auth = auth.clone();
-        }
-
-        void addTo(ZooKeeper handle) {
-            handle.addAuthInfo(scheme, auth);
-        }
+    private ZooKeeperOptions(ZooKeeperSettings settings) {
+        this.settings = settings;
     }
 
-    private final Optional<String> connectString;
-    private final Optional<Supplier<ZooKeeper>> supplier;
-    private String basePath = DEFAULT_BASE_PATH;
-    private Duration sessionTimeout = DEFAULT_SESSION_TIMEOUT;
-    private List<ACL> acl = List.copyOf(ZooDefs.Ids.OPEN_ACL_UNSAFE);
-    private List<AuthInfo> authInfos = List.of();
-    private Optional<ZKClientConfig> clientConfig = Optional.empty();
-
-    private ZooKeeperOptions(Optional<String> connectString, Optional<Supplier<ZooKeeper>> supplier) {
-        this.connectString = connectString;
-        this.supplier = supplier;
+    private static ZooKeeperOptions withDefaults(Optional<String> connectString, Optional<Supplier<ZooKeeper>> handle) {
+        return new ZooKeeperOptions(new ZooKeeperSettings(
+                connectString,
+                handle,
+                DEFAULT_BASE_PATH,
+                DEFAULT_SESSION_TIMEOUT,
+                List.copyOf(ZooDefs.Ids.OPEN_ACL_UNSAFE),
+                List.of(),
+                Optional.empty()));
     }
 
-    private ZooKeeperOptions copy() {
-        ZooKeeperOptions copy = new ZooKeeperOptions(connectString, supplier);
-        copy.basePath = basePath;
-        copy.sessionTimeout = sessionTimeout;
-        copy.acl = acl;
-        copy.authInfos = authInfos;
-        copy.clientConfig = clientConfig;
-        return copy;
-    }
-
-    /** A session of Mortise's own. {@code h1:2181,h2:2181/chroot}; the chroot, if any, must exist. */
+    /**
+     * Opens a session of Mortise's own.
+     *
+     * @param connectString {@code h1:2181,h2:2181/chroot}; the chroot, if any, must exist
+     */
     public static ZooKeeperOptions connectTo(String connectString) {
         Objects.requireNonNull(connectString, "connectString");
         if (connectString.isBlank()) {
@@ -80,18 +61,20 @@ public final class ZooKeeperOptions {
             throw new IllegalArgumentException(
                     "connectString is \"" + connectString + "\", must be host:port,…/chroot: " + e.getMessage(), e);
         }
-        return new ZooKeeperOptions(Optional.of(connectString), Optional.empty());
+        return withDefaults(Optional.of(connectString), Optional.empty());
     }
 
     /**
-     * The application's own handle, which Mortise never closes. Asked at the start, and again when the handle's session has
-     * ended: a handle whose session expired is dead, and the supplier must then give a new one. Its default watcher stays the
-     * application's. What a borrowed handle costs: a waiter that gives up leaves a watch on the server until the node before
-     * it goes. The supplier must not block: it need not wait until a new handle has connected.
+     * Borrows the application's own handle, which Mortise never closes.
+     *
+     * <p>Mortise calls the supplier at the start, and again when the handle's session has ended: a handle whose session expired
+     * is dead, and the supplier must then return a new one. The supplier must not block: it need not wait until a new handle
+     * has connected. The handle's default watcher stays the application's. On a borrowed handle a waiter that gives up leaves
+     * a watch on the server until the watched node is deleted.
      */
     public static ZooKeeperOptions using(Supplier<ZooKeeper> handle) {
         Objects.requireNonNull(handle, "handle");
-        return new ZooKeeperOptions(Optional.empty(), Optional.of(() -> borrow(handle)));
+        return withDefaults(Optional.empty(), Optional.of(() -> borrow(handle)));
     }
 
     private static ZooKeeper borrow(Supplier<ZooKeeper> supplier) {
@@ -102,12 +85,12 @@ public final class ZooKeeperOptions {
             throw new BackendUnavailableException("the application's supplier of a ZooKeeper handle failed: " + e, e);
         }
         if (handle == null) {
-            throw new LockConfigurationException("the application's supplier of a ZooKeeper handle gave null");
+            throw new LockConfigurationException("the application's supplier of a ZooKeeper handle returned null");
         }
         return handle;
     }
 
-    /** Under which node locks live; created when the first lock is. Default {@value #DEFAULT_BASE_PATH}. */
+    /** Sets the node under which locks live; created with the first lock. Default {@value #DEFAULT_BASE_PATH}. */
     public ZooKeeperOptions basePath(String path) {
         Objects.requireNonNull(path, "path");
         try {
@@ -116,141 +99,68 @@ public final class ZooKeeperOptions {
             throw new IllegalArgumentException(
                     "basePath is \"" + path + "\", must be a path such as /locks: " + e.getMessage(), e);
         }
-        if (path.equals(ZOOKEEPER) || path.startsWith(ZOOKEEPER + "/")) {
+        if (path.equals(RESERVED_PATH) || path.startsWith(RESERVED_PATH + "/")) {
             throw new IllegalArgumentException(
-                    "basePath is \"" + path + "\", must not be ZooKeeper's own " + ZOOKEEPER);
+                    "basePath is \"" + path + "\", must not be ZooKeeper's own " + RESERVED_PATH);
         }
-        ZooKeeperOptions copy = copy();
-        copy.basePath = path;
-        return copy;
+        return new ZooKeeperOptions(settings.withBasePath(path));
     }
 
     /**
-     * How long the server keeps the locks of a silent client. The server bounds what is asked, by default to 2 to 20 of its
-     * ticks; the negotiated value is used. Default 15 s. Ignored with {@link #using}.
+     * Sets how long the server keeps the locks of a client that it does not hear from. The server bounds the value, by default
+     * to 2 to 20 of its ticks, and the negotiated one is used. Default 15 s. Ignored with {@link #using}.
      */
     public ZooKeeperOptions sessionTimeout(Duration timeout) {
         Objects.requireNonNull(timeout, "timeout");
-        if (timeout.compareTo(LEAST_SESSION) < 0 || timeout.compareTo(MOST_SESSION) > 0) {
-            throw new IllegalArgumentException(
-                    "sessionTimeout is " + timeout + ", must be from " + LEAST_SESSION + " to " + MOST_SESSION);
+        if (timeout.compareTo(MIN_SESSION_TIMEOUT) < 0 || timeout.compareTo(MAX_SESSION_TIMEOUT) > 0) {
+            throw new IllegalArgumentException("sessionTimeout is " + timeout + ", must be from " + MIN_SESSION_TIMEOUT
+                    + " to " + MAX_SESSION_TIMEOUT);
         }
-        ZooKeeperOptions copy = copy();
-        copy.sessionTimeout = timeout;
-        return copy;
+        return new ZooKeeperOptions(settings.withSessionTimeout(timeout));
     }
 
-    /** On every node that is made. All contenders need READ, CREATE and DELETE. Default: open to everyone, with a warning. */
+    /**
+     * Sets the ACL of every node that the client creates. All contenders need READ, CREATE and DELETE. By default nodes are open
+     * to everyone, and the client logs a warning.
+     */
     public ZooKeeperOptions acl(List<ACL> entries) {
         Objects.requireNonNull(entries, "entries");
         if (entries.isEmpty()) {
             throw new IllegalArgumentException("acl is empty, must have at least one entry");
         }
-        ZooKeeperOptions copy = copy();
-        copy.acl = List.copyOf(entries);
-        return copy;
+        return new ZooKeeperOptions(settings.withAcl(entries));
     }
 
     /** Adds credentials, such as scheme {@code digest} with {@code user:password}. Ignored with {@link #using}. */
     public ZooKeeperOptions auth(String scheme, byte[] auth) {
         Objects.requireNonNull(scheme, "scheme");
         Objects.requireNonNull(auth, "auth");
-        ZooKeeperOptions copy = copy();
-        List<AuthInfo> infos = new ArrayList<>(authInfos);
-        infos.add(new AuthInfo(scheme, auth));
-        copy.authInfos = List.copyOf(infos);
-        return copy;
+        return new ZooKeeperOptions(settings.withAuthInfo(new ZooKeeperSettings.AuthInfo(scheme, auth)));
     }
 
     /**
-     * TLS, SASL and the rest, for this client alone. TLS takes {@code zookeeper.client.secure=true} and {@code
-     * zookeeper.clientCnxnSocket=ClientCnxnSocketNetty}. Ignored with {@link #using}.
+     * Sets properties of ZooKeeper's client, such as TLS and SASL, for this client alone. TLS takes {@code
+     * zookeeper.client.secure=true} and {@code zookeeper.clientCnxnSocket=ClientCnxnSocketNetty}. Ignored with {@link #using}.
      *
-     * @throws IllegalArgumentException if only the first is there: ZooKeeper's client would send in the clear
+     * @throws IllegalArgumentException if only the first of the two is set: ZooKeeper's client would connect without TLS
      */
     public ZooKeeperOptions clientConfig(ZKClientConfig config) {
         Objects.requireNonNull(config, "config");
-        if (config.getBoolean(ZKClientConfig.SECURE_CLIENT) && !usesTls(config)) {
+        if (config.getBoolean(ZKClientConfig.SECURE_CLIENT) && !ZooKeeperSettings.usesTls(config)) {
             throw new IllegalArgumentException("clientConfig has " + ZKClientConfig.SECURE_CLIENT + "=true, must have "
                     + ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET
-                    + "=ClientCnxnSocketNetty too: ZooKeeper's client would send in the clear");
+                    + "=ClientCnxnSocketNetty too: ZooKeeper's client would connect without TLS and send in the clear");
         }
-        ZooKeeperOptions copy = copy();
-        copy.clientConfig = Optional.of(config);
-        return copy;
+        return new ZooKeeperOptions(settings.withClientConfig(config));
     }
 
-    /** Whether ZooKeeper's client does: its usual kind of socket ignores that it should. */
-    static boolean usesTls(ZKClientConfig config) {
-        String socket = config.getProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "");
-        return config.getBoolean(ZKClientConfig.SECURE_CLIENT) && socket.contains("Netty");
+    ZooKeeperSettings settings() {
+        return settings;
     }
 
-    Optional<String> connectString() {
-        return connectString;
-    }
-
-    /** What ends a connect string: the root of all paths. */
-    Optional<String> chroot() {
-        return connectString.map(servers -> new ConnectStringParser(servers).getChrootPath());
-    }
-
-    Optional<Supplier<ZooKeeper>> supplier() {
-        return supplier;
-    }
-
-    String basePath() {
-        return basePath;
-    }
-
-    Duration sessionTimeout() {
-        return sessionTimeout;
-    }
-
-    List<ACL> acl() {
-        return acl;
-    }
-
-    boolean openToAll() {
-        return openToAll(acl);
-    }
-
-    /** Whether everyone may do more than look. */
-    static boolean openToAll(List<ACL> acl) {
-        return acl.stream()
-                .anyMatch(entry -> entry.getId().equals(ZooDefs.Ids.ANYONE_ID_UNSAFE)
-                        && (entry.getPerms() & ~ZooDefs.Perms.READ) != 0);
-    }
-
-    /** Who can reach the locks. What an application's own handle sends is not known, only the ACL of the nodes. */
-    AccessCheck access() {
-        boolean tls = usesTls(clientConfig.orElseGet(ZKClientConfig::new));
-        List<String> hosts = connectString.stream()
-                .flatMap(given -> new ConnectStringParser(given).getServerAddresses().stream())
-                .map(InetSocketAddress::getHostString)
-                .toList();
-        boolean own = connectString.isPresent();
-        boolean password = authInfos.stream().anyMatch(info -> info.scheme.equals("digest"));
-        return new AccessCheck(
-                toString(), AccessCheck.isLoopback(hosts), !openToAll(), own && password, own && tls, true);
-    }
-
-    List<AuthInfo> authInfos() {
-        return authInfos;
-    }
-
-    Optional<ZKClientConfig> clientConfig() {
-        return clientConfig;
-    }
-
-    /** As a URL has it, without credentials. */
+    /** Returns the URL without credentials. */
     @Override
     public String toString() {
-        if (connectString.isEmpty()) {
-            return "zookeeper:(the application's handle)" + basePath;
-        }
-        String servers = connectString.get().split("/", 2)[0];
-        return "zookeeper://" + servers + basePath
-                + chroot().map(path -> "?chroot=" + path).orElse("");
+        return settings.toString();
     }
 }

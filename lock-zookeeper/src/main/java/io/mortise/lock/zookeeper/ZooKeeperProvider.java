@@ -15,14 +15,14 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ConfigException;
 
 /**
- * {@code zookeeper://[user:password@]h1:2181,h2:2181/base}. The path is the base path, made when it is missing.
+ * Opens clients for {@code zookeeper://[user:password@]h1:2181,h2:2181/base}. The path is the base path, created if missing.
  * Parameters: {@code sessionTimeout} (15s), {@code chroot} (must exist), {@code acl} ({@code open}, or {@code creator},
  * the default with a user), {@code clientConfig} (a file of ZooKeeper client properties, for TLS and SASL).
  */
 public final class ZooKeeperProvider implements LockProvider {
     private static final int DEFAULT_PORT = 2181;
 
-    /** For the service loader. */
+    /** Called by the service loader. */
     public ZooKeeperProvider() {}
 
     @Override
@@ -37,7 +37,7 @@ public final class ZooKeeperProvider implements LockProvider {
 
     @Override
     public LockBackend open(LockUrl url, BackendContext context) {
-        return ZkBackend.open(options(url), context);
+        return ZooKeeperBackend.open(options(url), context);
     }
 
     static ZooKeeperOptions options(LockUrl url) {
@@ -66,7 +66,8 @@ public final class ZooKeeperProvider implements LockProvider {
 
     private static byte[] credentials(LockUrl url, String user) {
         if (user.contains(":")) {
-            throw new IllegalArgumentException("user is \"" + user + "\", must not contain a colon: digest knows none");
+            throw new IllegalArgumentException(
+                    "user is \"" + user + "\", must not contain a colon: the digest scheme does not allow it");
         }
         String password = url.password()
                 .orElseThrow(() ->

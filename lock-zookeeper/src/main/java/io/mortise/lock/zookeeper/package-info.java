@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Locks on ZooKeeper 3.6 or newer: ephemeral sequential nodes, one session per client. Excludes Curator's
- * InterProcessMutex on the same path, and is excluded by it.
+ * Locks on ZooKeeper 3.6 or newer: ephemeral sequential nodes, one session per client. A Mortise lock and Curator's
+ * InterProcessMutex on the same path exclude each other. The packages below this one are internal.
  */
 @NullMarked
 package io.mortise.lock.zookeeper;

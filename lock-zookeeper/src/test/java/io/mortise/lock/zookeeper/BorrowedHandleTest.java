@@ -17,6 +17,7 @@ import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContender;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -41,7 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** On a handle that the application owns. */
+/** Locks on a handle that the application owns. */
 @Tag("once")
 @Timeout(60)
 class BorrowedHandleTest {
@@ -99,10 +100,10 @@ class BorrowedHandleTest {
         ZooKeeper handle = open();
         try (LockClient client = client()) {
             try (Lease lease = client.named("n").acquire()) {
-                assertThat(ZkTests.guard(lease).zooKeeper()).isSameAs(handle);
+                assertThat(ZooKeeperTestSupport.guard(lease).zooKeeper()).isSameAs(handle);
                 assertThat(client.named("n").tryAcquire()).isEmpty();
                 CompletableFuture<Lease> waiter = client.named("n").acquireAsync();
-                ZkTests.awaitWaiters(client, "n", 1);
+                ZooKeeperTestSupport.awaitWaiters(client, "n", 1);
                 lease.release();
                 waiter.get(10, TimeUnit.SECONDS).close();
             }
@@ -121,14 +122,14 @@ class BorrowedHandleTest {
         }
     }
 
-    /** The first proof is worth half of the timeout; one that follows after a quarter of it three quarters. */
+    /** The first answer proves half of the timeout; one that follows a quarter later proves three quarters. */
     @Test
-    void S02_theFirstProofIsFollowedInGoodTimeAndOnlyOnce() throws Exception {
+    void S02_theFirstProofIsFollowedInTimeAndOnlyOnce() throws Exception {
         Duration timeout = Duration.ofSeconds(8);
         ZooKeeper handle = open(server.connectString(), Math.toIntExact(timeout.toMillis()));
         ManualClock clock = new ManualClock();
         try (LockClient client = LockClients.over(
-                        context -> ZkBackend.open(ZooKeeperOptions.using(() -> handle), context),
+                        context -> ZooKeeperBackend.open(ZooKeeperOptions.using(() -> handle), context),
                         ClientOptions.defaults(),
                         clock);
                 Lease lease = client.named("n").acquire()) {
@@ -166,16 +167,16 @@ class BorrowedHandleTest {
         try (LockClient client = client()) {
             Await.until(
                     "connected",
-                    ZkTests.SOON,
+                    ZooKeeperTestSupport.SOON,
                     () -> defaultEvents.stream()
                             .anyMatch(event -> event.getState() == Watcher.Event.KeeperState.SyncConnected));
-            ZkTests.make(handle, "/mine");
+            ZooKeeperTestSupport.createPath(handle, "/mine");
             handle.getData("/mine", true, null);
             try (Lease lease = client.named("n").acquire()) {
                 handle.setData("/mine", new byte[1], -1);
                 Await.until(
-                        "told",
-                        ZkTests.SOON,
+                        "notified",
+                        ZooKeeperTestSupport.SOON,
                         () -> defaultEvents.stream().anyMatch(event -> "/mine".equals(event.getPath())));
                 assertThat(lease.isHeld()).isTrue();
             }
@@ -192,15 +193,17 @@ class BorrowedHandleTest {
                 LockClient other = client()) {
             Lease held = client.named("n").acquire();
             CompletableFuture<Lease> waiter = other.named("n").acquireAsync();
-            ZkTests.awaitWaiters(client, "n", 1);
+            ZooKeeperTestSupport.awaitWaiters(client, "n", 1);
             Lease released = client.named("m").acquire();
             released.close();
             assertThat(held.isHeld()).isTrue();
             assertThat(waiter).isNotDone();
         }
         Await.until(
-                "no node is left", ZkTests.SOON, () -> server.liveEphemerals().isEmpty());
-        Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
+                "no node is left",
+                ZooKeeperTestSupport.SOON,
+                () -> server.liveEphemerals().isEmpty());
+        Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
         assertThat(handle.getState().isConnected()).isTrue();
         assertThat(handle.getChildren("/locks", false)).isEmpty(); // sent before this on the same handle
     }
@@ -209,12 +212,12 @@ class BorrowedHandleTest {
     void S10_watchesOfReleasedLocksDoNotPileUp() throws Exception {
         open();
         try (LockClient client = client()) {
-            int standing = server.watchCount();
+            int watchesBefore = server.watchCount();
             for (int i = 0; i < 50; i++) {
                 client.named("pile/" + i).acquire().close();
             }
-            // Released about when the late watch is armed, so that the two requests meet.
-            long earliest = ZkBackend.ARM_AFTER.toMillis();
+            // Released about when the deferred watch is registered, so that the two requests meet.
+            long earliest = ZooKeeperContender.WATCH_OWN_NODE_AFTER.toMillis();
             for (int round = 0; round < 5; round++) {
                 List<CompletableFuture<ReleaseOutcome>> released = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {
@@ -226,9 +229,12 @@ class BorrowedHandleTest {
                     assertThat(each.get(10, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
                 }
             }
-            Await.until("only the session's watch is left", ZkTests.SOON, () -> server.watchCount() <= standing);
+            Await.until(
+                    "only the session's watch is left",
+                    ZooKeeperTestSupport.SOON,
+                    () -> server.watchCount() <= watchesBefore);
         }
-        Await.until("no watch is left", ZkTests.SOON, () -> server.watchCount() == 0);
+        Await.until("no watch is left", ZooKeeperTestSupport.SOON, () -> server.watchCount() == 0);
     }
 
     @RepeatedTest(20)
@@ -261,18 +267,19 @@ class BorrowedHandleTest {
     void afterExpiryWaitersAndNewAcquiresUseANewHandle() throws Exception {
         ZooKeeper first = open();
         try (LockClient client = client();
-                LockClient holder = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+                LockClient holder =
+                        ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             Lease lost = client.named("lost").acquire();
             Lease elsewhere = holder.named("n").acquire();
             CompletableFuture<Lease> waiter = client.named("n").acquireAsync();
-            ZkTests.awaitWaiters(holder, "n", 1);
+            ZooKeeperTestSupport.awaitWaiters(holder, "n", 1);
             server.expireSession(first.getSessionId());
             assertLostWithItsSession(lost);
-            ZkTests.awaitWaiters(holder, "n", 1);
+            ZooKeeperTestSupport.awaitWaiters(holder, "n", 1);
             elsewhere.close();
             try (Lease got = waiter.get(10, TimeUnit.SECONDS);
                     Lease again = client.named("lost").acquire()) {
-                assertThat(ZkTests.guard(got).zooKeeper()).isNotSameAs(first);
+                assertThat(ZooKeeperTestSupport.guard(got).zooKeeper()).isNotSameAs(first);
                 assertThat(again.fencingToken()).isGreaterThan(lost.fencingToken());
             }
             assertThat(lost.isHeld()).isFalse();
@@ -292,7 +299,7 @@ class BorrowedHandleTest {
         assertThat(opened).hasSize(2);
     }
 
-    /** The server deletes the session's nodes first: word of that may come before word of the session. */
+    /** The server deletes the session's nodes first: the client may be notified of that before the session's end. */
     private static void assertLostWithItsSession(Lease lease) throws Exception {
         assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).kind())
                 .isIn(LossReason.Kind.SESSION_ENDED, LossReason.Kind.REMOVED);
@@ -300,13 +307,13 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void aHandleThatIsClosedBeforeItConnectedEndsTheConnect() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
-            line.blackHole();
-            ZooKeeper never = open(line.address(), 3_000);
+    void aHandleThatIsClosedBeforeItConnectedFailsTheConnect() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port())) {
+            proxy.blackHole();
+            ZooKeeper never = open(proxy.address(), 3_000);
             CompletableFuture<Throwable> connect = CompletableFuture.supplyAsync(
                     () -> catchThrowable(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> never))));
-            line.cut();
+            proxy.cut();
             never.close();
             assertThat(connect.get(8, TimeUnit.SECONDS))
                     .isInstanceOf(BackendUnavailableException.class)
@@ -315,7 +322,7 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void aDeadHandleIsSaidAtConnect() throws Exception {
+    void aDeadHandleIsReportedAtConnect() throws Exception {
         ZooKeeper dead = open();
         dead.close();
         long start = System.nanoTime();
@@ -326,7 +333,7 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void S15_aSupplierThatKeepsGivingADeadHandleFailsTheWaitInTime() throws Exception {
+    void S15_aSupplierThatKeepsReturningADeadHandleFailsTheWaitInTime() throws Exception {
         ZooKeeper only = open();
         AtomicInteger asked = new AtomicInteger();
         ClientOptions impatient = ClientOptions.defaults().unavailableAfter(Duration.ofSeconds(2));
@@ -337,7 +344,10 @@ class BorrowedHandleTest {
                 }),
                 impatient)) {
             server.expireSession(only.getSessionId());
-            Await.until("it is dead", ZkTests.SOON, () -> !only.getState().isAlive());
+            Await.until(
+                    "it is dead",
+                    ZooKeeperTestSupport.SOON,
+                    () -> !only.getState().isAlive());
             long start = System.nanoTime();
             assertThatThrownBy(() -> client.named("n").acquire())
                     .isInstanceOf(BackendUnavailableException.class)
@@ -354,7 +364,7 @@ class BorrowedHandleTest {
     }
 
     @Test
-    void aSupplierThatGivesNothingOrThrowsIsNamed() {
+    void aSupplierThatReturnsNullOrThrowsIsReported() {
         assertThatThrownBy(() -> ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> null)))
                 .isInstanceOf(LockException.class)
                 .hasMessageContaining("supplier");
@@ -365,22 +375,22 @@ class BorrowedHandleTest {
                 .hasMessageContainingAll("supplier", "no luck");
     }
 
-    /** The line is silent past the deadline and back before the session's end: the node must not stay for ever. */
+    /** The connection is silent past the deadline and back before the session's end: the node must not stay for ever. */
     @Test
     void S07_aLeaseLostByDeadlineOnALiveHandleLeavesNoNode() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port())) {
-            ZooKeeper handle = open(line.address(), 12_000);
+        try (TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port())) {
+            ZooKeeper handle = open(proxy.address(), 12_000);
             try (LockClient client = client()) {
                 Lease lease = client.named("n").acquire();
-                String node = ZkTests.guard(lease).node();
-                line.blackHole();
+                String node = ZooKeeperTestSupport.guard(lease).node();
+                proxy.blackHole();
                 LossReason reason = lease.lost().toCompletableFuture().get(12, TimeUnit.SECONDS);
                 assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
                 assertThat(server.liveEphemerals()).contains(node);
-                line.heal();
+                proxy.heal();
                 Await.until(
                         "the node is removed",
-                        ZkTests.SOON,
+                        ZooKeeperTestSupport.SOON,
                         () -> !server.liveEphemerals().contains(node));
                 assertThat(server.sessions()).contains(handle.getSessionId());
                 client.named("n").acquire().close();

@@ -10,6 +10,7 @@ import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -23,37 +24,37 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The application's handle lives through an outage that our leases do not: nothing of ours may live on in it. */
+/** The application's handle outlives an outage that our leases do not: no node of ours may survive in it. */
 @Tag("once")
 @SuppressWarnings("NullAway") // fields that each test fills
 class BorrowedOutageTest {
-    private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+    private static final ClientOptions SHORT_REQUESTS = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
 
     private final Queue<WatchedEvent> defaultEvents = new ConcurrentLinkedQueue<>();
     private ZooKeeperTestServer server;
-    private TcpProxy line;
+    private TcpProxy proxy;
     private ZooKeeper handle;
 
     @BeforeEach
     void start() {
         server = ZooKeeperTestServer.start();
-        line = TcpProxy.to("127.0.0.1", server.port());
+        proxy = TcpProxy.to("127.0.0.1", server.port());
     }
 
     @AfterEach
     void stop() throws Exception {
         handle.close();
-        line.close();
+        proxy.close();
         server.close();
     }
 
     private LockClient client(Duration session) throws Exception {
-        handle = new ZooKeeper(line.address(), Math.toIntExact(session.toMillis()), defaultEvents::add);
-        return ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> handle), IMPATIENT);
+        handle = new ZooKeeper(proxy.address(), Math.toIntExact(session.toMillis()), defaultEvents::add);
+        return ZooKeeperLocks.connect(ZooKeeperOptions.using(() -> handle), SHORT_REQUESTS);
     }
 
     private void assertFreeForOthers(String lock) throws Exception {
-        try (LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+        try (LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             assertThat(other.named(lock).tryAcquire(Duration.ofSeconds(15))).isPresent();
         }
         assertThat(handle.getState().isAlive()).isTrue();
@@ -63,10 +64,13 @@ class BorrowedOutageTest {
     void S08_S16_aNodeLeftByACloseDuringAnOutageIsDeletedWhenTheHandleIsBack() throws Exception {
         LockClient client = client(Duration.ofSeconds(20));
         client.named("left").acquire();
-        line.cut();
+        proxy.cut();
         client.close();
-        Await.until("the handle noticed", ZkTests.SOON, () -> !handle.getState().isConnected());
-        line.heal();
+        Await.until(
+                "the handle noticed",
+                ZooKeeperTestSupport.SOON,
+                () -> !handle.getState().isConnected());
+        proxy.heal();
         assertFreeForOthers("left");
     }
 
@@ -74,20 +78,20 @@ class BorrowedOutageTest {
     void S08_aNodeWhoseLeaseWasLostInALongOutageIsDeletedWhenTheHandleIsBack() throws Exception {
         try (LockClient client = client(Duration.ofSeconds(5))) {
             Lease lease = client.named("left").acquire();
-            line.blackHole();
+            proxy.blackHole();
             server.stop();
             long stopped = System.nanoTime();
-            // Longer than any settlement of the core: it has given up.
-            Await.until("the outage is long", ZkTests.SOON, () -> {
-                if (line.connections() > 0) {
-                    line.resetConnections(); // ZooKeeper's client gives its session up if it reaches nobody for
+            // Longer than any cleanup of the core: it has given up.
+            Await.until("the outage is long", ZooKeeperTestSupport.SOON, () -> {
+                if (proxy.connections() > 0) {
+                    proxy.resetConnections(); // ZooKeeper's client gives its session up if it reaches nobody for
                     // that long
                 }
                 return System.nanoTime() - stopped > 9_000_000_000L;
             });
             assertThat(lease.lost().toCompletableFuture()).isDone();
             server.restart();
-            line.heal();
+            proxy.heal();
             assertFreeForOthers("left");
         }
     }
@@ -95,54 +99,56 @@ class BorrowedOutageTest {
     @Test
     void aWaiterThatGivesUpDuringAnOutageTakesNoEventFromTheApplication() throws Exception {
         try (LockClient client = client(Duration.ofSeconds(20));
-                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+                LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             Lease held = other.named("busy").acquire();
             CompletableFuture<Lease> waiter = client.named("busy").acquireAsync();
-            ZkTests.awaitWaiters(other, "busy", 1);
-            Await.until("all watches stand", ZkTests.SOON, () -> server.watchCount() >= 4);
-            line.blackHole();
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 1);
+            Await.until("all watches are registered", ZooKeeperTestSupport.SOON, () -> server.watchCount() >= 4);
+            proxy.blackHole();
             waiter.cancel(true);
-            line.resetConnections();
-            line.heal();
+            proxy.resetConnections();
+            proxy.heal();
             Await.until(
-                    "the waiter's node is gone",
-                    ZkTests.SOON,
+                    "the waiter's node is deleted",
+                    ZooKeeperTestSupport.SOON,
                     () -> server.liveEphemerals().size() == 1);
             Await.until(
-                    "the application's own watcher hears of it",
-                    ZkTests.SOON,
+                    "the application's own watcher is notified",
+                    ZooKeeperTestSupport.SOON,
                     () -> defaultEvents.stream().anyMatch(event -> event.getState() == KeeperState.Disconnected));
             held.close();
         }
     }
 
     @Test
-    void aSessionMadeAnewOnTheSameHandleStillHearsOfItsStates() throws Exception {
-        handle = new ZooKeeper(line.address(), 20_000, defaultEvents::add);
-        AtomicReference<ZkBackend> backend = new AtomicReference<>();
+    void aNewSessionOnTheSameHandleIsStillNotifiedOfItsStates() throws Exception {
+        handle = new ZooKeeper(proxy.address(), 20_000, defaultEvents::add);
+        AtomicReference<ZooKeeperBackend> backend = new AtomicReference<>();
         try (LockClient client = LockClients.over(
                         context -> {
-                            backend.set(ZkBackend.open(ZooKeeperOptions.using(() -> handle), context));
+                            backend.set(ZooKeeperBackend.open(ZooKeeperOptions.using(() -> handle), context));
                             return backend.get();
                         },
-                        IMPATIENT);
-                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+                        SHORT_REQUESTS);
+                LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             Lease held = other.named("busy").acquire();
             CompletableFuture<Lease> waiter = client.named("busy").acquireAsync();
-            ZkTests.awaitWaiters(other, "busy", 1);
-            ZkSession first = backend.get().session();
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 1);
+            ZooKeeperSession first = backend.get().session();
             first.end("as abandon() does");
             Await.until(
-                    "a new session", ZkTests.SOON, () -> backend.get().session().connection() > 0);
-            ZkTests.awaitWaiters(other, "busy", 1);
+                    "a new session",
+                    ZooKeeperTestSupport.SOON,
+                    () -> backend.get().session().connection() > 0);
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 1);
             waiter.cancel(true);
-            ZkTests.awaitWaiters(other, "busy", 0);
+            ZooKeeperTestSupport.awaitWaiters(other, "busy", 0);
             held.close();
             long before = backend.get().session().connection();
-            line.resetConnections();
+            proxy.resetConnections();
             Await.until(
                     "the new session saw the reconnect",
-                    ZkTests.SOON,
+                    ZooKeeperTestSupport.SOON,
                     () -> backend.get().session().connection() > before);
         }
     }

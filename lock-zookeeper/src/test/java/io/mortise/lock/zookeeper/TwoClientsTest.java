@@ -12,18 +12,18 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A server for each test: one client has a line to it that breaks, another and an operator have not. Nothing is left there. */
-abstract class TwoClientsTest {
-    static final Duration SESSION = Duration.ofSeconds(20);
+/** Starts a server per test, with one client behind a proxy, and another and an operator without. Checks that nothing is left. */
+public abstract class TwoClientsTest {
+    protected static final Duration SESSION = Duration.ofSeconds(20);
 
-    ZooKeeperTestServer server;
-    TcpProxy proxy;
-    LockClient client;
-    LockClient other;
-    ZooKeeper operator;
+    protected ZooKeeperTestServer server;
+    protected TcpProxy proxy;
+    protected LockClient client;
+    protected LockClient other;
+    protected ZooKeeper operator;
 
-    /** Of the client whose line breaks. */
-    ClientOptions options() {
+    /** Returns the options of the client behind the proxy. */
+    protected ClientOptions options() {
         return ClientOptions.defaults();
     }
 
@@ -33,9 +33,9 @@ abstract class TwoClientsTest {
         proxy = TcpProxy.to("127.0.0.1", server.port());
         // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
         String twice = proxy.address() + "," + proxy.address();
-        client = ZooKeeperLocks.connect(ZkTests.options(twice, SESSION), options());
-        other = ZkTests.client(server.connectString(), SESSION);
-        operator = ZkTests.connect(server.connectString());
+        client = ZooKeeperLocks.connect(ZooKeeperTestSupport.options(twice, SESSION), options());
+        other = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
+        operator = ZooKeeperTestSupport.openHandle(server.connectString());
     }
 
     @AfterEach

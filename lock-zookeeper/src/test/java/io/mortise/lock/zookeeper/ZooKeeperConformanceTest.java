@@ -7,7 +7,7 @@ import io.mortise.lock.testkit.HealthyConformance;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on a ZooKeeper server; its other half is {@link ZooKeeperFaultConformanceTest}. */
+/** The contract of every backend, checked on a ZooKeeper server; its other half is {@link ZooKeeperFaultConformanceTest}. */
 class ZooKeeperConformanceTest extends HealthyConformance {
     @RegisterExtension
     static final ConformanceServer<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();

@@ -35,16 +35,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A server that may come up is waited for, and the message says what was seen. What waiting cannot help fails at once. */
+/** A server that may be about to start is waited for, and the message says why. What waiting cannot help fails at once. */
 @Tag("once")
 @Timeout(60)
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperConnectTest {
-    /** By then each server was asked for itself, also if this machine stands still meanwhile. */
+    /** By then each server was probed, also if this machine stalls meanwhile. */
     private static final Duration CONNECT = Duration.ofSeconds(6);
 
-    private static final ClientOptions QUICK = ClientOptions.defaults().connectTimeout(CONNECT);
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(5));
+    private static final ClientOptions SHORT_CONNECT = ClientOptions.defaults().connectTimeout(CONNECT);
+    private static final ClientOptions LONG_CONNECT = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(5));
 
     private static final String KEYS = "zookeeper.ssl.keyStore.";
 
@@ -89,7 +89,7 @@ class ZooKeeperConnectTest {
 
     private static void assertUnavailable(String endpoint, String why) {
         long start = System.nanoTime();
-        Throwable error = catchThrowable(() -> Locks.connect("zookeeper://" + endpoint + "/base", QUICK));
+        Throwable error = catchThrowable(() -> Locks.connect("zookeeper://" + endpoint + "/base", SHORT_CONNECT));
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         assertThat(error)
                 .isInstanceOf(BackendUnavailableException.class)
@@ -99,7 +99,7 @@ class ZooKeeperConnectTest {
     }
 
     private static void assertRefused(String url, String... why) {
-        assertThat(catchThrowable(() -> Locks.connect(url, PATIENT)))
+        assertThat(catchThrowable(() -> Locks.connect(url, LONG_CONNECT)))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContainingAll(why);
     }
@@ -117,19 +117,19 @@ class ZooKeeperConnectTest {
 
     @Test
     void S15_unknownHost() {
-        assertUnavailable("no-such-host.invalid:2181", "not known to the name service");
+        assertUnavailable("no-such-host.invalid:2181", "cannot be resolved");
     }
 
     @Test
     void S15_blackHoledServer() {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", plain.port())) {
-            line.blackHole();
-            assertUnavailable(line.address(), "no answer");
+        try (TcpProxy proxy = TcpProxy.to("127.0.0.1", plain.port())) {
+            proxy.blackHole();
+            assertUnavailable(proxy.address(), "no answer");
         }
     }
 
     @Test
-    void S15_serverThatTakesConnectionsAndNeverAnswers() throws Exception {
+    void S15_serverThatAcceptsConnectionsAndNeverAnswers() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             assertUnavailable("127.0.0.1:" + silent.getLocalPort(), "no answer");
         }
@@ -139,10 +139,10 @@ class ZooKeeperConnectTest {
     void S15_aServerThatRefusesConnectionsAndThenStartsIsWaitedFor() throws Exception {
         try (ZooKeeperTestServer late = ZooKeeperTestServer.start()) {
             late.stop();
-            CompletableFuture<LockClient> connect =
-                    CompletableFuture.supplyAsync(() -> Locks.connect("zookeeper://" + late.connectString(), PATIENT));
+            CompletableFuture<LockClient> connect = CompletableFuture.supplyAsync(
+                    () -> Locks.connect("zookeeper://" + late.connectString(), LONG_CONNECT));
             CompletableFuture<Throwable> seen = CompletableFuture.supplyAsync(
-                    () -> catchThrowable(() -> Locks.connect("zookeeper://" + late.connectString(), QUICK)));
+                    () -> catchThrowable(() -> Locks.connect("zookeeper://" + late.connectString(), SHORT_CONNECT)));
             assertThat(seen.get(30, TimeUnit.SECONDS)).hasMessageContaining("refuses connections");
             late.restart();
             connect.get(30, TimeUnit.SECONDS).close();
@@ -150,40 +150,40 @@ class ZooKeeperConnectTest {
     }
 
     @Test
-    void S15_withoutTlsOnAPortThatSpeaksItThereIsNoWaiting() {
+    void S15_noTlsOnATlsPortFailsAtOnce() {
         assertRefused("zookeeper://" + securePort(), securePort() + " speaks TLS", "zookeeper.client.secure=true");
     }
 
     @Test
-    void S15_withTlsOnAPortThatSpeaksNoneThereIsNoWaiting() throws Exception {
+    void S15_tlsOnAPlainPortFailsAtOnce() throws Exception {
         assertRefused(
                 "zookeeper://" + plain.connectString() + "?clientConfig=" + tls(TestCertificate.certificate(dir)),
                 plain.connectString() + " does not speak TLS");
     }
 
     @Test
-    void S15_aCertificateThatIsNotTrustedEndsTheWait() throws Exception {
+    void S15_anUntrustedCertificateFailsAtOnce() throws Exception {
         Path other = Files.createDirectory(dir.resolve("other"));
         TestCertificate.create(other);
         assertRefused(
                 "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificate.certificate(other)),
-                securePort() + " fails in TLS",
+                securePort() + " fails the TLS handshake",
                 "PKIX");
     }
 
     @Test
-    void S15_trustedCertificatesThatCannotBeReadEndTheWait() throws Exception {
+    void S15_anUnreadableTrustStoreFailsAtOnce() throws Exception {
         assertRefused(
                 "zookeeper://" + securePort() + "?clientConfig=" + tls(dir.resolve("none.crt")),
-                "TLS, which cannot be set up",
+                "TLS could not be set up",
                 "none.crt");
     }
 
     /** One of the servers may be about to start. */
     @Test
-    void S15_aServerThatIsDownBesideOneThatNeverWillDoIsWaitedFor() throws Exception {
+    void S15_aServerThatIsDownIsWaitedForBesideOneThatCanNeverWork() throws Exception {
         String both = "127.0.0.1:" + freePort() + "," + securePort();
-        assertThat(catchThrowable(() -> Locks.connect("zookeeper://" + both, QUICK)))
+        assertThat(catchThrowable(() -> Locks.connect("zookeeper://" + both, SHORT_CONNECT)))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContainingAll("refuses connections", "speaks TLS");
     }
@@ -194,7 +194,7 @@ class ZooKeeperConnectTest {
                         "zookeeper://" + securePort() + "?clientConfig=" + tls(TestCertificate.certificate(dir)));
                 Lease lease = client.named("n").acquire()) {
             assertThat(lease.isHeld()).isTrue();
-            assertThat(ZkTests.diagnosis(client))
+            assertThat(ZooKeeperTestSupport.diagnosis(client))
                     .noneMatch(finding -> finding.what().contains("does not answer"));
         }
     }

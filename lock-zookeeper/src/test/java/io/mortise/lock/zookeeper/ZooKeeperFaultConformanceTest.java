@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on a ZooKeeper server and on lines to it that break. */
+/** The contract of every backend, checked on a ZooKeeper server over connections that break. */
 @Tag("once")
 class ZooKeeperFaultConformanceTest extends FaultConformance {
     @RegisterExtension

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The application's own writes under a lease: all or nothing, at the server. */
+/** The application's own writes under a lease: the server executes all of them or none. */
 @Timeout(60)
 class ZooKeeperGuardTest {
     private static final String DATA = "/data";
@@ -36,8 +36,8 @@ class ZooKeeperGuardTest {
     @BeforeAll
     static void startServer() throws Exception {
         server = ZooKeeperTestServer.start();
-        try (ZooKeeper root = ZkTests.connect(server.connectString())) {
-            ZkTests.make(root, CHROOT + DATA);
+        try (ZooKeeper root = ZooKeeperTestSupport.openHandle(server.connectString())) {
+            ZooKeeperTestSupport.createPath(root, CHROOT + DATA);
         }
     }
 
@@ -48,10 +48,11 @@ class ZooKeeperGuardTest {
 
     @BeforeEach
     void connect() throws Exception {
-        plain = ZkTests.connect(server.connectString() + CHROOT);
+        plain = ZooKeeperTestSupport.openHandle(server.connectString() + CHROOT);
         plain.setData(DATA, bytes("before"), -1);
-        client = ZooKeeperLocks.connect(ZkTests.options(server.connectString() + CHROOT, Duration.ofSeconds(20))
-                .basePath("/a/b"));
+        client = ZooKeeperLocks.connect(
+                ZooKeeperTestSupport.options(server.connectString() + CHROOT, Duration.ofSeconds(20))
+                        .basePath("/a/b"));
     }
 
     @AfterEach
@@ -73,7 +74,7 @@ class ZooKeeperGuardTest {
     }
 
     private void assertWritesNothing(ZooKeeperGuard guard) throws Exception {
-        // Through any handle: on that of an ended session it could not arrive in the first place.
+        // Over a live handle: over that of an ended session no request could arrive at all.
         assertThatThrownBy(() -> write(plain, guard, "late")).isInstanceOf(KeeperException.NoNodeException.class);
         assertThat(data()).isEqualTo("before");
         assertThat(plain.exists(guard.node(), false)).isNull();
@@ -82,7 +83,7 @@ class ZooKeeperGuardTest {
     @Test
     void aHolderWrites() throws Exception {
         try (Lease lease = client.named("n/1").acquire()) {
-            ZooKeeperGuard guard = ZkTests.guard(lease);
+            ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
             write(guard.zooKeeper(), guard, "held");
             assertThat(data()).isEqualTo("held");
             assertThat(guard.node()).startsWith("/a/b/n%2F1/" + lease.ownerId());
@@ -93,7 +94,7 @@ class ZooKeeperGuardTest {
     @Test
     void aReleasedLeaseWritesNothing() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperGuard guard = ZkTests.guard(lease);
+        ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
         lease.close();
         assertThatThrownBy(() -> write(guard.zooKeeper(), guard, "late"))
                 .isInstanceOf(KeeperException.NoNodeException.class);
@@ -101,12 +102,12 @@ class ZooKeeperGuardTest {
     }
 
     @Test
-    void anotherHoldersGrantDoesNotServe() throws Exception {
+    void anotherHoldersGrantDoesNotPassTheCheck() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperGuard guard = ZkTests.guard(lease);
+        ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
         lease.close();
         try (Lease next = client.named("n").acquire()) {
-            assertThat(ZkTests.guard(next).node()).isNotEqualTo(guard.node());
+            assertThat(ZooKeeperTestSupport.guard(next).node()).isNotEqualTo(guard.node());
             assertWritesNothing(guard);
         }
     }
@@ -114,7 +115,7 @@ class ZooKeeperGuardTest {
     @Test
     void aLeaseWhoseNodeWasDeletedWritesNothing() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperGuard guard = ZkTests.guard(lease);
+        ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
         plain.delete(guard.node(), -1);
         assertThatThrownBy(() -> write(guard.zooKeeper(), guard, "late"))
                 .isInstanceOf(KeeperException.NoNodeException.class);
@@ -124,7 +125,7 @@ class ZooKeeperGuardTest {
     @Test
     void aLeaseWhoseSessionExpiredWritesNothing() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperGuard guard = ZkTests.guard(lease);
+        ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
         server.expireSession(guard.zooKeeper().getSessionId());
         assertThatThrownBy(() -> write(guard.zooKeeper(), guard, "late")).isInstanceOf(KeeperException.class);
         assertWritesNothing(guard);
@@ -132,9 +133,9 @@ class ZooKeeperGuardTest {
     }
 
     @Test
-    void oneFailedOperationUndoesTheOthers() throws Exception {
+    void oneFailedOperationCancelsTheOthers() throws Exception {
         Lease lease = client.named("n").acquire();
-        ZooKeeperGuard guard = ZkTests.guard(lease);
+        ZooKeeperGuard guard = ZooKeeperTestSupport.guard(lease);
         lease.close();
         Op create = Op.create("/created", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         assertThatThrownBy(() -> plain.multi(List.of(create, Op.setData(DATA, bytes("late"), -1), guard.check())))
@@ -144,7 +145,7 @@ class ZooKeeperGuardTest {
     }
 
     @Test
-    void otherTypesAreNotThere() throws Exception {
+    void otherTypesAreNotSupported() throws Exception {
         try (Lease lease = client.named("n").acquire()) {
             assertThat(lease.unwrap(String.class)).isEmpty();
         }

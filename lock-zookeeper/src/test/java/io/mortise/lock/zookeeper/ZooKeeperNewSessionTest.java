@@ -11,6 +11,7 @@ import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,33 +24,33 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What makes a session end early, and what those find who come while the next one begins. */
+/** Sessions that end early, and acquires that arrive while the next session starts. */
 @Tag("once")
 class ZooKeeperNewSessionTest {
     private ZooKeeperTestServer server;
-    private TcpProxy line;
+    private TcpProxy proxy;
 
     @BeforeEach
     void start() {
         server = ZooKeeperTestServer.start();
-        line = TcpProxy.to("127.0.0.1", server.port());
+        proxy = TcpProxy.to("127.0.0.1", server.port());
     }
 
     @AfterEach
     void stop() {
-        line.close();
+        proxy.close();
         server.close();
     }
 
     @Test
     void S01_S02_aTimeoutThatTheServerShortensOnAReconnectEndsTheSession() throws Exception {
-        try (LockClient client = ZkTests.client(line.address(), Duration.ofSeconds(20));
-                LockClient other = ZkTests.client(server.connectString(), Duration.ofSeconds(20))) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(proxy.address(), Duration.ofSeconds(20));
+                LockClient other = ZooKeeperTestSupport.connectClient(server.connectString(), Duration.ofSeconds(20))) {
             Lease lease = client.named("short").acquire();
             CompletableFuture<Lease> waiter = other.named("short").acquireAsync();
-            ZkTests.awaitWaiters(other, "short", 1);
+            ZooKeeperTestSupport.awaitWaiters(other, "short", 1);
             server.shortenSessions(Duration.ofSeconds(4));
-            line.resetConnections();
+            proxy.resetConnections();
             LossReason reason = lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
             assertThat(reason.kind()).isEqualTo(LossReason.Kind.SESSION_ENDED);
             assertThat(reason.detail()).contains("shortened", "PT4S");
@@ -59,22 +60,24 @@ class ZooKeeperNewSessionTest {
     }
 
     @Test
-    void S12_thoseWhoComeBeforeTheNewSessionIsReadyAreGrantedInTheirOrder() throws Exception {
-        AtomicReference<ZkBackend> backend = new AtomicReference<>();
-        ZooKeeperOptions options = ZkTests.options(line.address(), Duration.ofSeconds(20));
+    void S12_acquiresBeforeTheNewSessionIsReadyAreGrantedInTheirOrder() throws Exception {
+        AtomicReference<ZooKeeperBackend> backend = new AtomicReference<>();
+        ZooKeeperOptions options = ZooKeeperTestSupport.options(proxy.address(), Duration.ofSeconds(20));
         try (LockClient client = LockClients.over(
                 context -> {
-                    ZkBackend opened = ZkBackend.open(options, context);
+                    ZooKeeperBackend opened = ZooKeeperBackend.open(options, context);
                     backend.set(opened);
                     return opened;
                 },
                 ClientOptions.defaults())) {
-            client.named("order").acquire().close(); // the lock's own node is there: one that misses it asks twice
-            ZkSession first = Objects.requireNonNull(backend.get()).session();
-            line.delay(Duration.ofMillis(100));
+            client.named("order")
+                    .acquire()
+                    .close(); // creates the lock node: an acquire without it takes two round trips
+            ZooKeeperSession first = Objects.requireNonNull(backend.get()).session();
+            proxy.delay(Duration.ofMillis(100));
             server.sessions().forEach(server::expireSession);
-            // Only then: those who come while it is dying are refused by it, and come again at random.
-            Await.until("the client knows that its session ended", ZkTests.SOON, first::isOver);
+            // Only then: acquires that arrive before are refused, and retried at random times.
+            Await.until("the client knows that its session ended", ZooKeeperTestSupport.SOON, first::isOver);
             List<CompletableFuture<Long>> tokens = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 tokens.add(client.named("order").acquireAsync().thenApply(granted -> {

@@ -35,25 +35,26 @@ class ZooKeeperOptionsTest {
 
     @Test
     void bothEndsOfTheLimitsAreAllowed() {
-        assertThat(options.sessionTimeout(Duration.ofSeconds(1)).sessionTimeout())
+        assertThat(options.sessionTimeout(Duration.ofSeconds(1)).settings().sessionTimeout())
                 .isEqualTo(Duration.ofSeconds(1));
-        assertThat(options.sessionTimeout(Duration.ofHours(1)).sessionTimeout()).isEqualTo(Duration.ofHours(1));
-        assertThat(options.basePath("/").basePath()).isEqualTo("/");
-        assertThat(options.basePath("/zookeepers").basePath()).isEqualTo("/zookeepers");
+        assertThat(options.sessionTimeout(Duration.ofHours(1)).settings().sessionTimeout())
+                .isEqualTo(Duration.ofHours(1));
+        assertThat(options.basePath("/").settings().basePath()).isEqualTo("/");
+        assertThat(options.basePath("/zookeepers").settings().basePath()).isEqualTo("/zookeepers");
     }
 
     @Test
-    void eachMethodLeavesTheOldOneAsItWas() {
+    void eachMethodReturnsACopy() {
         ZooKeeperOptions changed = options.basePath("/b")
                 .sessionTimeout(Duration.ofSeconds(5))
                 .acl(ZooDefs.Ids.CREATOR_ALL_ACL)
                 .auth("digest", "ann:s3cr3t".getBytes(StandardCharsets.UTF_8));
-        assertThat(options.basePath()).isEqualTo("/locks");
-        assertThat(options.sessionTimeout()).isEqualTo(ZooKeeperOptions.DEFAULT_SESSION_TIMEOUT);
-        assertThat(options.openToAll()).isTrue();
-        assertThat(options.authInfos()).isEmpty();
-        assertThat(changed.connectString()).contains("h:2181/apps");
-        assertThat(changed.authInfos()).hasSize(1);
+        assertThat(options.settings().basePath()).isEqualTo("/locks");
+        assertThat(options.settings().sessionTimeout()).isEqualTo(ZooKeeperOptions.DEFAULT_SESSION_TIMEOUT);
+        assertThat(options.settings().acl()).isEqualTo(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+        assertThat(options.settings().authInfos()).isEmpty();
+        assertThat(changed.settings().connectString()).contains("h:2181/apps");
+        assertThat(changed.settings().authInfos()).hasSize(1);
         assertThat(changed).hasToString("zookeeper://h:2181/b?chroot=/apps");
     }
 }

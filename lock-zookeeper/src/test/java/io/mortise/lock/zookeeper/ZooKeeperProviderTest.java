@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.Locks;
 import io.mortise.lock.spi.LockUrl;
+import io.mortise.lock.zookeeper.session.ZooKeeperSettings;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
@@ -22,63 +23,65 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** From URLs to options; what cannot work is refused before any I/O. */
+/** The mapping from URLs to options; invalid values are refused before any I/O. */
 class ZooKeeperProviderTest {
     private static final String SECRET = "s3cr3t";
 
-    private static ZooKeeperOptions options(String url) {
-        return ZooKeeperProvider.options(LockUrl.parse(url));
+    private static ZooKeeperSettings settings(String url) {
+        return ZooKeeperProvider.options(LockUrl.parse(url)).settings();
     }
 
     @Test
-    void aBareUrlGivesTheDefaults() {
-        ZooKeeperOptions options = options("zookeeper://localhost");
-        assertThat(options.connectString()).contains("localhost:2181");
-        assertThat(options.basePath()).isEqualTo("/locks");
-        assertThat(options.sessionTimeout()).isEqualTo(Duration.ofSeconds(15));
-        assertThat(options.openToAll()).isTrue();
-        assertThat(options.authInfos()).isEmpty();
-        assertThat(options.clientConfig()).isEmpty();
-        assertThat(options("zookeeper://localhost/").basePath()).isEqualTo("/locks");
+    void aUrlWithoutParametersGivesTheDefaults() {
+        ZooKeeperSettings settings = settings("zookeeper://localhost");
+        assertThat(settings.connectString()).contains("localhost:2181");
+        assertThat(settings.basePath()).isEqualTo("/locks");
+        assertThat(settings.sessionTimeout()).isEqualTo(Duration.ofSeconds(15));
+        assertThat(ZooKeeperSettings.isOpenToAll(settings.acl())).isTrue();
+        assertThat(settings.authInfos()).isEmpty();
+        assertThat(settings.clientConfig()).isEmpty();
+        assertThat(settings("zookeeper://localhost/").basePath()).isEqualTo("/locks");
     }
 
     @Test
-    void everyPartOfTheUrlArrives() {
-        ZooKeeperOptions options = options("zookeeper://h1:2182,h2,[::1]:2183/a/b?sessionTimeout=7s&chroot=/apps/x");
-        assertThat(options.connectString()).contains("h1:2182,h2:2181,[::1]:2183/apps/x");
-        assertThat(options.basePath()).isEqualTo("/a/b");
-        assertThat(options).hasToString("zookeeper://h1:2182,h2:2181,[::1]:2183/a/b?chroot=/apps/x");
-        assertThat(options.sessionTimeout()).isEqualTo(Duration.ofSeconds(7));
+    void everyPartOfTheUrlIsUsed() {
+        ZooKeeperSettings settings = settings("zookeeper://h1:2182,h2,[::1]:2183/a/b?sessionTimeout=7s&chroot=/apps/x");
+        assertThat(settings.connectString()).contains("h1:2182,h2:2181,[::1]:2183/apps/x");
+        assertThat(settings.basePath()).isEqualTo("/a/b");
+        assertThat(settings).hasToString("zookeeper://h1:2182,h2:2181,[::1]:2183/a/b?chroot=/apps/x");
+        assertThat(settings.sessionTimeout()).isEqualTo(Duration.ofSeconds(7));
     }
 
     @Test
-    void S19_aUserMeansDigestAndNodesThatOnlyHeMayTouch() {
-        ZooKeeperOptions options = options("zookeeper://ann:" + SECRET + "@localhost");
-        assertThat(options.authInfos()).hasSize(1);
-        assertThat(options.acl()).isEqualTo(ZooDefs.Ids.CREATOR_ALL_ACL);
-        assertThat(options.openToAll()).isFalse();
-        assertThat(options.toString()).doesNotContain(SECRET);
-        assertThat(options.authInfos().toString()).doesNotContain(SECRET);
-        assertThat(options("zookeeper://ann:" + SECRET + "@localhost?acl=open").openToAll())
+    void S19_aUserMeansDigestAndNodesForThatUserAlone() {
+        ZooKeeperSettings settings = settings("zookeeper://ann:" + SECRET + "@localhost");
+        assertThat(settings.authInfos()).hasSize(1);
+        assertThat(settings.acl()).isEqualTo(ZooDefs.Ids.CREATOR_ALL_ACL);
+        assertThat(ZooKeeperSettings.isOpenToAll(settings.acl())).isFalse();
+        assertThat(settings.toString()).doesNotContain(SECRET);
+        assertThat(settings.authInfos().toString()).doesNotContain(SECRET);
+        assertThat(ZooKeeperSettings.isOpenToAll(settings("zookeeper://ann:" + SECRET + "@localhost?acl=open")
+                        .acl()))
                 .isTrue();
     }
 
     @Test
-    void S19_openIsWhoeverMayDoMoreThanLook() {
-        ACL anyoneLooks = new ACL(ZooDefs.Perms.READ, ZooDefs.Ids.ANYONE_ID_UNSAFE);
+    void S19_openMeansThatAnyoneMayDoMoreThanRead() {
+        ACL anyoneReads = new ACL(ZooDefs.Perms.READ, ZooDefs.Ids.ANYONE_ID_UNSAFE);
         ACL anyoneCreates = new ACL(ZooDefs.Perms.CREATE, ZooDefs.Ids.ANYONE_ID_UNSAFE);
         ACL creator = ZooDefs.Ids.CREATOR_ALL_ACL.get(0);
-        assertThat(ZooKeeperOptions.openToAll(List.of(creator, anyoneLooks))).isFalse();
-        assertThat(ZooKeeperOptions.openToAll(List.of(creator, anyoneCreates))).isTrue();
-        assertThat(ZooKeeperOptions.openToAll(ZooDefs.Ids.OPEN_ACL_UNSAFE)).isTrue();
-        assertThat(ZooKeeperOptions.openToAll(ZooDefs.Ids.READ_ACL_UNSAFE)).isFalse();
+        assertThat(ZooKeeperSettings.isOpenToAll(List.of(creator, anyoneReads))).isFalse();
+        assertThat(ZooKeeperSettings.isOpenToAll(List.of(creator, anyoneCreates)))
+                .isTrue();
+        assertThat(ZooKeeperSettings.isOpenToAll(ZooDefs.Ids.OPEN_ACL_UNSAFE)).isTrue();
+        assertThat(ZooKeeperSettings.isOpenToAll(ZooDefs.Ids.READ_ACL_UNSAFE)).isFalse();
     }
 
     private static final String SECURE = "zookeeper.client.secure=true\n";
     private static final String NETTY = "zookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty\n";
 
     @Test
-    void S19_aPasswordWithoutTlsIsTold(@TempDir Path dir) throws Exception {
+    void S19_aPasswordWithoutTlsIsReported(@TempDir Path dir) throws Exception {
         Path tls = Files.writeString(dir.resolve("tls.cfg"), SECURE + NETTY);
         String user = "zookeeper://ann:" + SECRET + "@h1,h2";
         assertThat(access("zookeeper://h1,h2")).contains("open to everyone");
@@ -88,24 +91,24 @@ class ZooKeeperProviderTest {
     }
 
     private static String access(String url) {
-        return options(url).access().findings().toString();
+        return settings(url).accessCheck().findings().toString();
     }
 
     @Test
     void aClientConfigFileIsRead(@TempDir Path dir) throws Exception {
         Path file = Files.writeString(dir.resolve("client.cfg"), SECURE + NETTY);
-        ZooKeeperOptions options = options("zookeeper://localhost?acl=creator&clientConfig=" + file);
-        assertThat(options.clientConfig())
+        ZooKeeperSettings settings = settings("zookeeper://localhost?acl=creator&clientConfig=" + file);
+        assertThat(settings.clientConfig())
                 .hasValueSatisfying(config -> assertThat(config.getBoolean(ZKClientConfig.SECURE_CLIENT))
                         .isTrue());
-        assertThat(options.openToAll()).isFalse();
+        assertThat(ZooKeeperSettings.isOpenToAll(settings.acl())).isFalse();
     }
 
-    /** ZooKeeper's client takes no notice of the one without the other, and connects. */
+    /** ZooKeeper's client ignores the one setting without the other, and connects. */
     @Test
-    void S19_aClientThatWouldSendInTheClearThoughItShouldNotIsRefused(@TempDir Path dir) throws Exception {
+    void S19_tlsWithoutNettyIsRefusedSinceItWouldSendInTheClear(@TempDir Path dir) throws Exception {
         Path file = Files.writeString(dir.resolve("client.cfg"), SECURE);
-        assertThatThrownBy(() -> options("zookeeper://localhost?clientConfig=" + file))
+        assertThatThrownBy(() -> settings("zookeeper://localhost?clientConfig=" + file))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContainingAll("zookeeper.clientCnxnSocket=ClientCnxnSocketNetty", "in the clear");
     }
@@ -146,7 +149,7 @@ class ZooKeeperProviderTest {
                 "zookeeper://h?acl=open&acl=open               | \"acl\" twice",
                 "zookeepers://h                                | no provider for scheme \"zookeepers\"",
             })
-    void S14_whatCannotWorkIsRefusedWithItsValueAndLimit(String url, String expected) {
+    void S14_invalidValuesAreRefusedWithTheirValueAndLimit(String url, String expected) {
         assertThatThrownBy(() -> Locks.connect(url))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining(expected);
@@ -154,7 +157,7 @@ class ZooKeeperProviderTest {
 
     @ParameterizedTest
     @CsvSource({"?sessionTimeout=1ms", "//a", "?acl=closed", "?chroot=x", "?clientConfig=/no/such/file", "?colour=red"})
-    void S14_badValuesMakeNoConnectionAndS19_doNotTellThePassword(String bad) throws Exception {
+    void S14_invalidValuesOpenNoConnectionAndS19_doNotPrintThePassword(String bad) throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "zookeeper://ann:" + SECRET + "@127.0.0.1:" + server.getLocalPort() + bad;
             assertThatThrownBy(() -> Locks.connect(url))

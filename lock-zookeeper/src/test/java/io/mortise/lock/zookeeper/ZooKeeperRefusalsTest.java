@@ -41,13 +41,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What cannot work ends with a clear error, in time. */
+/** Requests that the server refuses end in time with a clear error. */
 @Tag("once")
 @Timeout(60)
 class ZooKeeperRefusalsTest {
     private static final Duration SESSION = Duration.ofSeconds(10);
     private static final Duration CONNECT = Duration.ofMillis(1500);
-    private static final ClientOptions QUICK = ClientOptions.defaults().connectTimeout(CONNECT);
+    private static final ClientOptions SHORT_CONNECT = ClientOptions.defaults().connectTimeout(CONNECT);
     private static final String SECRET = "s3cr3t";
 
     private static ZooKeeperTestServer server;
@@ -75,8 +75,8 @@ class ZooKeeperRefusalsTest {
 
     @Test
     void chrootThatExistsIsUsed() throws Exception {
-        try (ZooKeeper plain = ZkTests.connect(server.connectString())) {
-            ZkTests.make(plain, "/apps/x");
+        try (ZooKeeper plain = ZooKeeperTestSupport.openHandle(server.connectString())) {
+            ZooKeeperTestSupport.createPath(plain, "/apps/x");
             try (LockClient client = Locks.connect(url("", "/base?chroot=/apps/x"));
                     Lease lease = client.named("n").acquire()) {
                 assertThat(plain.getChildren("/apps/x/base/n", false)).hasSize(1);
@@ -91,7 +91,7 @@ class ZooKeeperRefusalsTest {
         if (permsOfOthers != 0) {
             acl.add(new ACL(permsOfOthers, ZooDefs.Ids.ANYONE_ID_UNSAFE));
         }
-        try (ZooKeeper plain = ZkTests.connect(server.connectString())) {
+        try (ZooKeeper plain = ZooKeeperTestSupport.openHandle(server.connectString())) {
             return plain.create("/" + name, new byte[0], acl, CreateMode.PERSISTENT);
         }
     }
@@ -125,26 +125,30 @@ class ZooKeeperRefusalsTest {
     }
 
     @Test
-    void ofThoseAheadOnlyTheNextOneMustBeReadable() throws Exception {
-        try (LockClient client = ZkTests.client(server.connectString(), SESSION);
-                ZooKeeper operator = ZkTests.connect(server.connectString())) {
+    void ofThePredecessorsOnlyTheNextOneMustBeReadable() throws Exception {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION);
+                ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.connectString())) {
             operator.addAuthInfo("digest", ("ann:" + SECRET).getBytes(StandardCharsets.UTF_8));
             for (boolean inOrder : List.of(true, false)) {
                 String lock = "unreadable-" + inOrder;
-                int standing = server.watchCount();
-                ZkTests.make(operator, ZkTests.lockNode(lock));
-                String further = inLine(operator, lock, ZooDefs.Ids.CREATOR_ALL_ACL);
-                String next = inLine(operator, lock, ZooDefs.Ids.OPEN_ACL_UNSAFE);
+                int watchesBefore = server.watchCount();
+                ZooKeeperTestSupport.createPath(operator, ZooKeeperTestSupport.lockNode(lock));
+                String further = queueForeignNode(operator, lock, ZooDefs.Ids.CREATOR_ALL_ACL);
+                String next = queueForeignNode(operator, lock, ZooDefs.Ids.OPEN_ACL_UNSAFE);
                 CompletableFuture<Lease> waiter = client.named(lock).acquireAsync();
-                Await.until("two watches stand", ZkTests.SOON, () -> server.watchCount() == standing + 2);
+                Await.until(
+                        "two watches are registered",
+                        ZooKeeperTestSupport.SOON,
+                        () -> server.watchCount() == watchesBefore + 2);
                 Map<String, Long> before = server.requests();
                 operator.delete(inOrder ? further : next, -1);
                 if (inOrder) {
                     operator.delete(next, -1);
-                    ZkTests.woken(waiter).close();
-                    assertThat(ZkTests.sent(server, before)).isEqualTo(Map.of("delete", 3L, "getChildren", 1L));
+                    ZooKeeperTestSupport.woken(waiter).close();
+                    assertThat(ZooKeeperTestSupport.sent(server, before))
+                            .isEqualTo(Map.of("delete", 3L, "getChildren", 1L));
                 } else {
-                    Throwable refused = catchThrowable(() -> ZkTests.woken(waiter));
+                    Throwable refused = catchThrowable(() -> ZooKeeperTestSupport.woken(waiter));
                     assertRefusedWithoutSecrets(Objects.requireNonNull(refused.getCause()));
                     operator.delete(further, -1);
                 }
@@ -152,14 +156,17 @@ class ZooKeeperRefusalsTest {
         }
     }
 
-    private static String inLine(ZooKeeper operator, String lock, List<ACL> acl) throws Exception {
+    private static String queueForeignNode(ZooKeeper operator, String lock, List<ACL> acl) throws Exception {
         return operator.create(
-                ZkTests.lockNode(lock) + "/theirs-lock-", new byte[0], acl, CreateMode.EPHEMERAL_SEQUENTIAL);
+                ZooKeeperTestSupport.lockNode(lock) + "/theirs-lock-",
+                new byte[0],
+                acl,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     @Test
     void authFailedIsFinalAtConnect() {
-        ZooKeeperOptions unknownScheme = ZkTests.options(server.connectString(), SESSION)
+        ZooKeeperOptions unknownScheme = ZooKeeperTestSupport.options(server.connectString(), SESSION)
                 .auth("no-such-scheme", SECRET.getBytes(StandardCharsets.UTF_8));
         long start = System.nanoTime();
         assertThatThrownBy(() -> ZooKeeperLocks.connect(unknownScheme))
@@ -171,11 +178,11 @@ class ZooKeeperRefusalsTest {
 
     @Test
     void authFailedLaterEndsLeasesAndWaiters() throws Exception {
-        try (LockClient client = ZkTests.client(server.connectString(), SESSION)) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
             Lease lease = client.named("later").acquire();
             CompletableFuture<Lease> waiter = client.named("later").acquireAsync();
-            ZkTests.awaitWaiters(client, "later", 1);
-            // As when the server no longer takes what the client proved itself with.
+            ZooKeeperTestSupport.awaitWaiters(client, "later", 1);
+            // As when the server no longer accepts the client's credentials.
             ZooKeeper handle = lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper();
             handle.addAuthInfo("no-such-scheme", new byte[0]);
             assertThat(lease.lost()
@@ -183,19 +190,19 @@ class ZooKeeperRefusalsTest {
                             .get(5, TimeUnit.SECONDS)
                             .kind())
                     .isEqualTo(LossReason.Kind.SESSION_ENDED);
-            // The credentials of the client's own are good: its next session gets the lock.
+            // The client's own credentials are valid: its next session gets the lock.
             try (Lease next = waiter.get(SESSION.toSeconds() + 5, TimeUnit.SECONDS)) {
                 assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
             }
         }
     }
 
-    /** The last byte of the connect request is the client's readiness for a read-only server. */
+    /** The last byte of the connect request says whether the client accepts a read-only server. */
     @Test
-    void noReadOnlyServerIsTaken() throws Exception {
+    void readOnlyServersAreNotUsed() throws Exception {
         try (ServerSocket fake = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            CompletableFuture<Throwable> connect = CompletableFuture.supplyAsync(
-                    () -> catchThrowable(() -> Locks.connect("zookeeper://127.0.0.1:" + fake.getLocalPort(), QUICK)));
+            CompletableFuture<Throwable> connect = CompletableFuture.supplyAsync(() ->
+                    catchThrowable(() -> Locks.connect("zookeeper://127.0.0.1:" + fake.getLocalPort(), SHORT_CONNECT)));
             try (Socket client = fake.accept()) {
                 DataInputStream in = new DataInputStream(client.getInputStream());
                 byte[] request = in.readNBytes(in.readInt());
@@ -207,7 +214,7 @@ class ZooKeeperRefusalsTest {
 
     @Test
     void leaseDurationOfALockIsRefused() {
-        try (LockClient client = ZkTests.client(server.connectString(), SESSION)) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(server.connectString(), SESSION)) {
             LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
             assertThatThrownBy(() -> client.named("n", own))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -226,34 +233,36 @@ class ZooKeeperRefusalsTest {
     }
 
     private static void assertNegotiated(ZooKeeperTestServer bounded, Duration asked, int seconds) throws Exception {
-        try (LockClient client = ZkTests.client(bounded.connectString(), asked)) {
+        try (LockClient client = ZooKeeperTestSupport.connectClient(bounded.connectString(), asked)) {
             LockOptions own = LockOptions.defaults().leaseDuration(Duration.ofSeconds(5));
             assertThatThrownBy(() -> client.named("n", own)).hasMessageContaining("session of PT" + seconds + "S");
             try (Lease lease = client.named("n").acquire()) {
                 Duration most = Duration.ofMillis(seconds * 750L);
                 assertThat(lease.remaining()).isBetween(most.dividedBy(2), most);
             }
-            assertThat(ZkTests.diagnosis(client))
+            assertThat(ZooKeeperTestSupport.diagnosis(client))
                     .anyMatch(finding -> finding.what().contains("PT" + seconds + "S")
                             && finding.what().contains(asked.toString()));
         }
     }
 
     @Test
-    void S15_anAcquireOnALineThatWentSilentFailsInTimeAndSaysWhere() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+    void S15_anAcquireOnASilentConnectionFailsInTimeAndNamesTheServer() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to("127.0.0.1", server.port());
                 LockClient client = ZooKeeperLocks.connect(
-                        ZkTests.options(line.address(), SESSION),
-                        QUICK.requestTimeout(Duration.ofSeconds(1)).unavailableAfter(Duration.ofSeconds(2)))) {
-            line.blackHole();
+                        ZooKeeperTestSupport.options(proxy.address(), SESSION),
+                        SHORT_CONNECT.requestTimeout(Duration.ofSeconds(1)).unavailableAfter(Duration.ofSeconds(2)))) {
+            proxy.blackHole();
             long start = System.nanoTime();
             assertThatThrownBy(() -> client.named("silent").acquire())
                     .isInstanceOf(BackendUnavailableException.class)
-                    .hasMessageContaining(line.address());
+                    .hasMessageContaining(proxy.address());
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
-            line.heal();
+            proxy.heal();
         }
         Await.until(
-                "nothing is left", ZkTests.SOON, () -> server.liveEphemerals().isEmpty());
+                "nothing is left",
+                ZooKeeperTestSupport.SOON,
+                () -> server.liveEphemerals().isEmpty());
     }
 }

@@ -8,6 +8,8 @@ import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.queue.ContenderNode;
+import io.mortise.lock.zookeeper.queue.LockPaths;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -16,9 +18,9 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A base path of its own for one test of the kit; each client reaches the server over a line of its own. */
+/** A base path of its own for one test of the kit; each client reaches the server over a proxy of its own. */
 final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
-    /** Shorter ones do not stand a loaded machine: a sync must be answered within three quarters of it. */
+    /** Shorter sessions end on a loaded machine: a sync must be answered within three quarters of it. */
     private static final Duration SESSION = Duration.ofSeconds(3);
 
     private final ConformanceServer<ZooKeeperTestServer> server;
@@ -28,7 +30,7 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
         this.server = server;
     }
 
-    /** One from outside must allow sessions of 3 s. */
+    /** Returns the server; an external one must allow sessions of 3 s. */
     static ConformanceServer<ZooKeeperTestServer> server() {
         return new ConformanceServer<>("zookeeper", ZooKeeperTestServer::start, ZooKeeperTestServer::connectString);
     }
@@ -40,9 +42,9 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     }
 
     @Override
-    protected LockClient connect(TcpProxy line, ClientOptions options) {
+    protected LockClient connect(TcpProxy proxy, ClientOptions options) {
         // Twice: before it tries the one and only server again, ZooKeeper's client pauses for a second.
-        ZooKeeperOptions zooKeeper = ZkTests.options(line.address() + "," + line.address(), SESSION);
+        ZooKeeperOptions zooKeeper = ZooKeeperTestSupport.options(proxy.address() + "," + proxy.address(), SESSION);
         return ZooKeeperLocks.connect(zooKeeper.basePath(base), options);
     }
 
@@ -73,7 +75,7 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     public OptionalLong requests() {
         return server.ifOwn()
                 .map(started -> OptionalLong.of(started.packetsReceived()
-                        - started.requests().getOrDefault("sync", 0L) // what renewals are made of
+                        - started.requests().getOrDefault("sync", 0L) // sent by renewals
                         - started.requests().getOrDefault("check", 0L)))
                 .orElse(OptionalLong.empty());
     }
@@ -86,10 +88,10 @@ final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
     @Override
     public void deleteGrant(String lockName) {
         String lockNode = new LockPaths(base).lockNode(new LockName(lockName));
-        try (ZooKeeper operator = ZkTests.connect(server.address())) {
-            String first = Contender.inLine(operator.getChildren(lockNode, false), Optional.empty())
+        try (ZooKeeper operator = ZooKeeperTestSupport.openHandle(server.address())) {
+            String first = ContenderNode.queue(operator.getChildren(lockNode, false), Optional.empty())
                     .get(0)
-                    .node();
+                    .name();
             operator.delete(lockNode + "/" + first, -1);
         } catch (Exception e) {
             throw new IllegalStateException(e);

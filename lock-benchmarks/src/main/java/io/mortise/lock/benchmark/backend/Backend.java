@@ -10,7 +10,7 @@ import java.util.Map;
  * {@link Backends}. Closing it stops the store.
  */
 public interface Backend extends AutoCloseable {
-    /** The contender that ratios and goals are about. */
+    /** The competitor that ratios and goals are about. */
     String MORTISE = "mortise";
 
     /** As {@code --backend} takes it. */
@@ -20,9 +20,9 @@ public interface Backend extends AutoCloseable {
     String description();
 
     /** {@value #MORTISE} first. */
-    List<Contender> contenders();
+    List<Competitor> competitors();
 
-    /** Where contenders connect: {@code host:port,…} if {@link #isRemote()}, else whatever they understand. */
+    /** Where competitors connect: {@code host:port,…} if {@link #isRemote()}, else whatever they understand. */
     String endpoint();
 
     /** Whether there is a connection, which can be delayed and counted on. */

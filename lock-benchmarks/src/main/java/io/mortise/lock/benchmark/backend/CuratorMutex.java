@@ -9,7 +9,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /** The peer on ZooKeeper. A new mutex for each acquire: with one shared by threads it sends far more. */
-final class CuratorMutex implements Contender {
+final class CuratorMutex implements Competitor {
     static final String NAME = "curator";
 
     private static final String BASE = "/curator/";

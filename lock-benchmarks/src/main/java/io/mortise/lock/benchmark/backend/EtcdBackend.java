@@ -14,7 +14,7 @@ import java.util.Map;
 final class EtcdBackend implements Backend {
     static final String NAME = "etcd";
 
-    /** The same for all contenders. Long enough for a machine that is busy. */
+    /** The same for all competitors. Long enough for a machine that is busy. */
     static final Duration LEASE = Duration.ofSeconds(5);
 
     /** What a key contains: as long as Mortise's own record is, so that all write as much. */
@@ -34,7 +34,7 @@ final class EtcdBackend implements Backend {
     }
 
     @Override
-    public List<Contender> contenders() {
+    public List<Competitor> competitors() {
         return List.of(new Mortise("etcd://", "?lease=" + LEASE.toSeconds() + "s"), new RawJetcd(), new JetcdLock());
     }
 

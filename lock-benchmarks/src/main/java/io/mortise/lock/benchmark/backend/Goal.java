@@ -13,11 +13,11 @@ import java.util.Optional;
  * @param bound reached when met exactly
  */
 public record Goal(String scenario, String measure, Optional<Figure> against, boolean atLeast, double bound) {
-    /** The figure of another contender, of the same scenario or another one of the run. */
-    public record Figure(String contender, String scenario, String measure) {
+    /** The figure of another competitor, of the same scenario or another one of the run. */
+    public record Figure(String competitor, String scenario, String measure) {
         @Override
         public String toString() {
-            return contender + " " + scenario + " " + measure;
+            return competitor + " " + scenario + " " + measure;
         }
     }
 
@@ -26,9 +26,9 @@ public record Goal(String scenario, String measure, Optional<Figure> against, bo
         return new Goal(scenario, measure, Optional.of(new Figure(against, scenario, measure)), true, bound);
     }
 
-    /** The same by another figure, of a scenario that was run before: for a contender that cannot do the same work. */
+    /** The same by another figure, of a scenario that was run before: for a competitor that cannot do the same work. */
     public Goal by(String otherScenario, String otherMeasure) {
-        Figure other = new Figure(against.orElseThrow().contender(), otherScenario, otherMeasure);
+        Figure other = new Figure(against.orElseThrow().competitor(), otherScenario, otherMeasure);
         return new Goal(scenario, measure, Optional.of(other), atLeast, bound);
     }
 
@@ -42,7 +42,7 @@ public record Goal(String scenario, String measure, Optional<Figure> against, bo
         return new Goal(scenario, measure, Optional.empty(), false, bound);
     }
 
-    /** Whether a figure, or a ratio where there is a contender to divide by, reaches the goal. */
+    /** Whether a figure, or a ratio where there is a competitor to divide by, reaches the goal. */
     public boolean reachedBy(double value) {
         return atLeast ? value >= bound : value <= bound;
     }

@@ -5,12 +5,12 @@ import java.util.OptionalLong;
 
 /** One grant. Released once, by the thread that acquired it, since some peers ask for that. */
 public interface Held {
-    /** What must rise from grant to grant of a lock; empty where the contender has no such number. */
+    /** What must rise from grant to grant of a lock; empty where the competitor has no such number. */
     OptionalLong token();
 
     /** Releases and waits until the store has answered. */
     void release() throws Exception;
 
-    /** Releases without waiting for the answer. A contender that cannot do that waits. */
+    /** Releases without waiting for the answer. A competitor that cannot do that waits. */
     void releaseAsync() throws Exception;
 }

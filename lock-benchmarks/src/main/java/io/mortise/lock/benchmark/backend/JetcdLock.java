@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
  * The peer on etcd: the server's lock service by jetcd, with one lease for each thread, as two acquires with one lease both
  * get the lock.
  */
-final class JetcdLock implements Contender {
+final class JetcdLock implements Competitor {
     static final String NAME = "jetcd";
 
     @Override

@@ -26,7 +26,7 @@ final class MemoryBackend implements Backend {
     }
 
     @Override
-    public List<Contender> contenders() {
+    public List<Competitor> competitors() {
         return List.of(new Mortise("memory:", ""), new RawMemory());
     }
 

@@ -8,7 +8,7 @@ import io.mortise.lock.ReleaseOutcome;
 import java.util.OptionalLong;
 
 /** Mortise as an application uses it, by URL. The same on every backend. */
-record Mortise(String before, String after) implements Contender {
+record Mortise(String before, String after) implements Competitor {
     @Override
     public String name() {
         return Backend.MORTISE;

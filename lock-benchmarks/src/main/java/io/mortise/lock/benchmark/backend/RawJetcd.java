@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
  * The least that locks: a transaction that puts a key of one lease if it is not there, and a delete. It renews nothing and
  * recovers from nothing; who finds the lock taken tries again a millisecond later.
  */
-final class RawJetcd implements Contender {
+final class RawJetcd implements Competitor {
     static final String NAME = "raw";
 
     private static final long PAUSE_NANOS = 1_000_000;

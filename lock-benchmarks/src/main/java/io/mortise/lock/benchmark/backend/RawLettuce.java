@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * deletes the key if the value is still there. It has no tokens, renews nothing and recovers from nothing; who finds the lock
  * taken tries again a millisecond later.
  */
-final class RawLettuce implements Contender {
+final class RawLettuce implements Competitor {
     static final String NAME = "raw";
 
     static final String RELEASE =

@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
 /** One fair semaphore per lock, as fair as Mortise's queue: the least that can be done inside one JVM. */
-final class RawMemory implements Contender {
+final class RawMemory implements Competitor {
     private final Map<String, Semaphore> locks = new ConcurrentHashMap<>();
 
     @Override

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * once, done with a majority, and a script that deletes the key on all of them. It has no tokens, renews nothing and recovers
  * from nothing; who finds no majority gives back what it got and tries again a millisecond later, more or less.
  */
-final class RawRedlock implements Contender {
+final class RawRedlock implements Competitor {
     static final String NAME = "raw";
 
     private static final long MOST_PAUSE_NANOS = 2_000_000;

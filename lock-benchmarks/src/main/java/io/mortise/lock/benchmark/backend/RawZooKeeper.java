@@ -18,7 +18,7 @@ import org.apache.zookeeper.ZooKeeper;
  * The least that is correct on ZooKeeper, written by hand: an ephemeral sequential node and the list of the queue sent
  * together, a watch on the node ahead, the list again when that node goes, a delete. It recovers from nothing.
  */
-final class RawZooKeeper implements Contender {
+final class RawZooKeeper implements Competitor {
     private static final String BASE = "/raw";
 
     @Override

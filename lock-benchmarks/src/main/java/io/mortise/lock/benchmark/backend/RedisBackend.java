@@ -14,7 +14,7 @@ import java.util.Map;
 final class RedisBackend implements Backend {
     static final String NAME = "redis";
 
-    /** The same for all contenders. */
+    /** The same for all competitors. */
     static final Duration LEASE = Duration.ofSeconds(3);
 
     /** What a key contains: as long as Mortise's own record is, so that all write as much. */
@@ -35,7 +35,7 @@ final class RedisBackend implements Backend {
     }
 
     @Override
-    public List<Contender> contenders() {
+    public List<Competitor> competitors() {
         return List.of(
                 new Mortise("redis://", "?lease=" + LEASE.toSeconds() + "s"), new RawLettuce(), new RedissonLock());
     }

@@ -9,7 +9,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** The peer on Redis: its plain lock, renewed by its watchdog. */
-final class RedissonLock implements Contender {
+final class RedissonLock implements Competitor {
     static final String NAME = "redisson";
 
     @Override

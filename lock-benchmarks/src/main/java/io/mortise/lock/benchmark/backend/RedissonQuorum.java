@@ -20,7 +20,7 @@ import org.redisson.config.Config;
  * share their threads, and have a connection for each thread that a scenario has: else several of them would start thousands of
  * threads and connections.
  */
-final class RedissonQuorum implements Contender {
+final class RedissonQuorum implements Competitor {
     static final String NAME = "redisson";
 
     private static final int CONNECTIONS = 20;

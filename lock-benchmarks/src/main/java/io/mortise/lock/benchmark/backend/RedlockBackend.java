@@ -39,7 +39,7 @@ final class RedlockBackend implements Backend {
     }
 
     @Override
-    public List<Contender> contenders() {
+    public List<Competitor> competitors() {
         return List.of(
                 new Mortise("redlock://", "?lease=" + RedisBackend.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
                 new RawRedlock(),

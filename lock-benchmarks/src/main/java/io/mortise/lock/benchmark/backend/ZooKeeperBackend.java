@@ -17,7 +17,7 @@ import org.apache.zookeeper.ZooKeeper;
 final class ZooKeeperBackend implements Backend {
     static final String NAME = "zookeeper";
 
-    /** The same for all contenders. Long enough for a machine that is busy. */
+    /** The same for all competitors. Long enough for a machine that is busy. */
     static final Duration SESSION = Duration.ofSeconds(5);
 
     /** What a node contains: as long as Mortise's own record is, so that all write as much. */
@@ -36,7 +36,7 @@ final class ZooKeeperBackend implements Backend {
     }
 
     @Override
-    public List<Contender> contenders() {
+    public List<Competitor> competitors() {
         return List.of(
                 new Mortise("zookeeper://", "/mortise?sessionTimeout=" + SESSION.toSeconds() + "s"),
                 new RawZooKeeper(),

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * One contender's figure divided by another's.
+ * One competitor's figure divided by another's.
  *
  * @param ofMedians the median over all rounds by the other's
  * @param least the least ratio of one round

@@ -2,7 +2,7 @@
 package io.mortise.lock.benchmark.report;
 
 import io.mortise.lock.benchmark.backend.Backend;
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,24 +17,24 @@ public record Report(Environment environment, Map<String, Object> settings, List
     /**
      * What one backend gave; says all that a reader needs when the backend is gone.
      *
-     * @param contenders descriptions by name
+     * @param competitors descriptions by name
      */
     public record OfBackend(
             String name,
             String description,
-            Map<String, String> contenders,
+            Map<String, String> competitors,
             List<Result> results,
             List<Verdict> verdicts) {
         /** As long as it still runs. */
         public static OfBackend of(Backend backend, List<Result> results) {
-            Map<String, String> contenders = new LinkedHashMap<>();
-            for (Contender contender : backend.contenders()) {
-                contenders.put(contender.name(), contender.description());
+            Map<String, String> competitors = new LinkedHashMap<>();
+            for (Competitor competitor : backend.competitors()) {
+                competitors.put(competitor.name(), competitor.description());
             }
             List<Verdict> verdicts = results.stream()
                     .flatMap(result -> Verdict.of(result, results, backend.goals()).stream())
                     .toList();
-            return new OfBackend(backend.name(), backend.description(), contenders, results, verdicts);
+            return new OfBackend(backend.name(), backend.description(), competitors, results, verdicts);
         }
     }
 
@@ -51,7 +51,7 @@ public record Report(Environment environment, Map<String, Object> settings, List
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("name", backend.name());
         json.put("description", backend.description());
-        json.put("contenders", backend.contenders());
+        json.put("competitors", backend.competitors());
         json.put("scenarios", backend.results().stream().map(Report::json).toList());
         json.put("goals", backend.verdicts().stream().map(Report::json).toList());
         return json;
@@ -60,18 +60,18 @@ public record Report(Environment environment, Map<String, Object> settings, List
     private static Map<String, Object> json(Result result) {
         Map<String, Object> measures = new LinkedHashMap<>();
         for (String measure : result.measures()) {
-            Map<String, Object> contenders = new LinkedHashMap<>();
-            for (String contender : result.contenders()) {
-                List<Double> values = result.values(contender, measure);
+            Map<String, Object> competitors = new LinkedHashMap<>();
+            for (String competitor : result.competitors()) {
+                List<Double> values = result.values(competitor, measure);
                 Map<String, Object> figures = new LinkedHashMap<>();
                 figures.put("median", Spread.of(values).median());
                 figures.put("rounds", values);
-                contenders.put(contender, figures);
+                competitors.put(competitor, figures);
             }
-            measures.put(measure, contenders);
+            measures.put(measure, competitors);
         }
         Map<String, Object> requests = new LinkedHashMap<>();
-        result.contenders().forEach(contender -> requests.put(contender, result.requests(contender)));
+        result.competitors().forEach(competitor -> requests.put(competitor, result.requests(competitor)));
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("name", result.scenario());
         json.put("description", result.description());

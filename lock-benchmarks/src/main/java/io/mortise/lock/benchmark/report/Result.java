@@ -11,12 +11,12 @@ import java.util.TreeSet;
  * What all rounds of one scenario on one backend gave.
  *
  * @param warmedUp what came before them
- * @param rounds by contender, in the order of the table
+ * @param rounds by competitor, in the order of the table
  */
 public record Result(
         String backend, String scenario, String description, WarmedUp warmedUp, Map<String, List<Figures>> rounds) {
     /** In the order of the table. */
-    public List<String> contenders() {
+    public List<String> competitors() {
         return List.copyOf(rounds.keySet());
     }
 
@@ -32,15 +32,15 @@ public record Result(
     /**
      * One value a round.
      *
-     * @throws IllegalArgumentException if the contender lacks this measure in a round
+     * @throws IllegalArgumentException if the competitor lacks this measure in a round
      */
-    public List<Double> values(String contender, String measure) {
-        return figures(contender).stream()
+    public List<Double> values(String competitor, String measure) {
+        return figures(competitor).stream()
                 .map(figures -> {
                     Double value = figures.values().get(measure);
                     if (value == null) {
                         throw new IllegalArgumentException(
-                                backend + " " + scenario + " has no \"" + measure + "\" of " + contender);
+                                backend + " " + scenario + " has no \"" + measure + "\" of " + competitor);
                     }
                     return value;
                 })
@@ -48,8 +48,8 @@ public record Result(
     }
 
     /** Median of the requests by kind; a kind that a round lacks counts as none. */
-    public Map<String, Double> requests(String contender) {
-        List<Figures> all = figures(contender);
+    public Map<String, Double> requests(String competitor) {
+        List<Figures> all = figures(competitor);
         TreeSet<String> kinds = new TreeSet<>();
         all.forEach(figures -> kinds.addAll(figures.requests().keySet()));
         Map<String, Double> medians = new TreeMap<>();
@@ -64,13 +64,13 @@ public record Result(
 
     /** What {@link #requests} are counted per. */
     public String requestsPer() {
-        return figures(contenders().get(0)).get(0).requestsPer();
+        return figures(competitors().get(0)).get(0).requestsPer();
     }
 
-    private List<Figures> figures(String contender) {
-        List<Figures> all = rounds.get(contender);
+    private List<Figures> figures(String competitor) {
+        List<Figures> all = rounds.get(competitor);
         if (all == null) {
-            throw new IllegalArgumentException(backend + " " + scenario + " had no contender " + contender);
+            throw new IllegalArgumentException(backend + " " + scenario + " had no competitor " + competitor);
         }
         return all;
     }

@@ -30,24 +30,24 @@ public final class Table {
         row("", "", "median", "min .. max", "ratio", "min .. max", "goal");
         for (String measure : result.measures()) {
             String label = measure;
-            for (String contender : result.contenders()) {
-                cells(label, measure, contender);
+            for (String competitor : result.competitors()) {
+                cells(label, measure, competitor);
                 label = "";
             }
         }
         verdicts.stream().filter(verdict -> verdict.goal().spansScenarios()).forEach(this::spanning);
-        result.contenders().forEach(this::requests);
+        result.competitors().forEach(this::requests);
         warmUp(result.warmedUp());
         return out.toString();
     }
 
-    private void cells(String label, String measure, String contender) {
-        List<Double> values = result.values(contender, measure);
+    private void cells(String label, String measure, String competitor) {
+        List<Double> values = result.values(competitor, measure);
         Spread spread = Spread.of(values);
         String median = number(spread.median());
         String range = range(spread.least(), spread.most());
-        if (contender.equals(Backend.MORTISE)) {
-            row(label, contender, median, range, "", "", goal(measure, Optional.empty()));
+        if (competitor.equals(Backend.MORTISE)) {
+            row(label, competitor, median, range, "", "", goal(measure, Optional.empty()));
             return;
         }
         Ratio ratio = Ratio.of(result.values(Backend.MORTISE, measure), values);
@@ -55,7 +55,7 @@ public final class Table {
         boolean known = Double.isFinite(ratio.ofMedians());
         String times = known ? times(ratio.ofMedians()) + " x" : "-";
         String timesRange = known ? times(ratio.least()) + " .. " + times(ratio.most()) : "";
-        row(label, contender, median, range, times, timesRange, goal(measure, Optional.of(contender)));
+        row(label, competitor, median, range, times, timesRange, goal(measure, Optional.of(competitor)));
     }
 
     private String goal(String measure, Optional<String> against) {
@@ -68,11 +68,11 @@ public final class Table {
         out.append(times(verdict.value())).append(" x  ").append(verdict).append('\n');
     }
 
-    private void requests(String contender) {
-        Map<String, Double> requests = result.requests(contender);
+    private void requests(String competitor) {
+        Map<String, Double> requests = result.requests(competitor);
         if (!requests.isEmpty()) {
             out.append("  requests per ").append(result.requestsPer()).append(", ");
-            out.append(contender).append(": ");
+            out.append(competitor).append(": ");
             out.append(requests.entrySet().stream()
                     .map(entry -> entry.getKey() + " " + number(entry.getValue()))
                     .collect(Collectors.joining(", ")));

@@ -9,7 +9,7 @@ import java.util.Optional;
 /** A goal and what was reached of it: a ratio of medians, or Mortise's own median. */
 public record Verdict(Goal goal, double value) {
     /**
-     * Those goals that are about this scenario and contenders of this run.
+     * Those goals that are about this scenario and competitors of this run.
      *
      * @param run all scenarios so far on the same backend, this one included
      */
@@ -25,19 +25,19 @@ public record Verdict(Goal goal, double value) {
     private static double value(Result result, List<Result> run, Goal goal) {
         double own = median(result, Backend.MORTISE, goal.measure());
         return goal.against()
-                .map(other -> own / median(find(other, run).orElseThrow(), other.contender(), other.measure()))
+                .map(other -> own / median(find(other, run).orElseThrow(), other.competitor(), other.measure()))
                 .orElse(own);
     }
 
     private static Optional<Result> find(Goal.Figure figure, List<Result> run) {
         return run.stream()
                 .filter(result -> result.scenario().equals(figure.scenario())
-                        && result.contenders().contains(figure.contender()))
+                        && result.competitors().contains(figure.competitor()))
                 .findFirst();
     }
 
-    private static double median(Result result, String contender, String measure) {
-        return Spread.of(result.values(contender, measure)).median();
+    private static double median(Result result, String competitor, String measure) {
+        return Spread.of(result.values(competitor, measure)).median();
     }
 
     /** The verdict on one cell of the table, if there is one. */
@@ -45,7 +45,7 @@ public record Verdict(Goal goal, double value) {
         return verdicts.stream()
                 .filter(verdict -> !verdict.goal.spansScenarios())
                 .filter(verdict -> verdict.goal.measure().equals(measure)
-                        && verdict.goal.against().map(Goal.Figure::contender).equals(against))
+                        && verdict.goal.against().map(Goal.Figure::competitor).equals(against))
                 .findFirst();
     }
 

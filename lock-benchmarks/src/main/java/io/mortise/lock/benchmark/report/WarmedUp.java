@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How the contenders of one scenario warmed up.
+ * How the competitors of one scenario warmed up.
  *
  * @param measure the figure that was to stand still; empty if none was
- * @param rounds its values by contender, one a round
- * @param moving contenders whose figure had not come to stand still
+ * @param rounds its values by competitor, one a round
+ * @param moving competitors whose figure had not come to stand still
  */
 public record WarmedUp(String measure, Map<String, List<Double>> rounds, List<String> moving) {
     /** Where no figure is watched. */
     public static final WarmedUp UNWATCHED = new WarmedUp("", Map.of(), List.of());
 
-    /** How many rounds each contender had. */
+    /** How many rounds each competitor had. */
     public int length() {
         return rounds.values().stream().mapToInt(List::size).max().orElse(0);
     }

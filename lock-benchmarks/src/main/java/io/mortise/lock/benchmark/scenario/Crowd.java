@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.Held;
 import io.mortise.lock.benchmark.backend.Session;
 import java.time.Duration;
@@ -34,8 +34,8 @@ final class Crowd implements Scenario {
 
     /** It begins when all stand in line. */
     @Override
-    public boolean suits(Contender contender) {
-        return !contender.polls();
+    public boolean suits(Competitor competitor) {
+        return !competitor.polls();
     }
 
     @Override

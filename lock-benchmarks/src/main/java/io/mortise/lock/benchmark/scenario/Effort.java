@@ -6,7 +6,7 @@ import java.time.Duration;
 /**
  * How much is done in one round.
  *
- * @param measured how long contenders run where the time is free to choose
+ * @param measured how long competitors run where the time is free to choose
  * @param smoke whether only to see that it works: the least of everything else
  */
 public record Effort(Duration measured, boolean smoke) {

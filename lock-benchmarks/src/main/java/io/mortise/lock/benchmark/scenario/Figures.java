@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What one round of one contender gave.
+ * What one round of one competitor gave.
  *
  * @param values by measure, in the order of the table
  * @param requests requests to the server by kind, per unit of {@code requestsPer}; empty where nobody counts

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.Held;
 import io.mortise.lock.benchmark.backend.RoundTrip;
 import io.mortise.lock.benchmark.backend.Session;
@@ -44,8 +44,8 @@ final class RoundTrips implements Scenario {
 
     /** Its hand-off begins when the other stands in line. */
     @Override
-    public boolean suits(Contender contender) {
-        return !contender.polls();
+    public boolean suits(Competitor competitor) {
+        return !competitor.polls();
     }
 
     @Override

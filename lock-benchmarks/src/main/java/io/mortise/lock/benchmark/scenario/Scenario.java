@@ -2,7 +2,7 @@
 package io.mortise.lock.benchmark.scenario;
 
 import io.mortise.lock.benchmark.backend.Backend;
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -24,19 +24,19 @@ public interface Scenario {
         return backend.isRemote() || roundTrip().isZero();
     }
 
-    /** Whether it says anything of that contender. */
-    default boolean suits(Contender contender) {
+    /** Whether it says anything of that competitor. */
+    default boolean suits(Competitor competitor) {
         return true;
     }
 
     /**
-     * The figure that the JIT compiler moves until it is done: contenders warm up until it stands still. Empty: what counts
+     * The figure that the JIT compiler moves until it is done: competitors warm up until it stands still. Empty: what counts
      * here is a number of requests, threads or round trips, which is the same in a cold JVM, so one round warms up.
      */
     default Optional<String> warmedUpBy() {
         return Optional.empty();
     }
 
-    /** Measures one contender for one round. Each round of each contender gives figures of the same names. */
+    /** Measures one competitor for one round. Each round of each competitor gives figures of the same names. */
     Figures run(Trial trial) throws Exception;
 }

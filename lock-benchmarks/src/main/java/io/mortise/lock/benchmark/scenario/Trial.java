@@ -2,7 +2,7 @@
 package io.mortise.lock.benchmark.scenario;
 
 import io.mortise.lock.benchmark.backend.Backend;
-import io.mortise.lock.benchmark.backend.Contender;
+import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.RoundTrip;
 import io.mortise.lock.benchmark.backend.Session;
 import java.time.Duration;
@@ -14,13 +14,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 
-/** One round of one contender: opens its sessions, watches over its locks, counts its requests. */
+/** One round of one competitor: opens its sessions, watches over its locks, counts its requests. */
 public final class Trial implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final String name;
     private final Backend backend;
-    private final Contender contender;
+    private final Competitor competitor;
     private final String endpoint;
     private final Effort effort;
     private final List<Session> sessions = new ArrayList<>();
@@ -30,10 +30,10 @@ public final class Trial implements AutoCloseable {
      * @param name for messages
      * @param endpoint the backend's own, or that of a line in front of it
      */
-    public Trial(String name, Backend backend, Contender contender, String endpoint, Effort effort) {
+    public Trial(String name, Backend backend, Competitor competitor, String endpoint, Effort effort) {
         this.name = name;
         this.backend = backend;
-        this.contender = contender;
+        this.competitor = competitor;
         this.endpoint = endpoint;
         this.effort = effort;
     }
@@ -42,7 +42,7 @@ public final class Trial implements AutoCloseable {
      * Measures, and looks after it.
      *
      * @throws ExclusionViolated if a lock was held twice at once
-     * @throws IllegalStateException if the contender never ends
+     * @throws IllegalStateException if the competitor never ends
      */
     public Figures run(Scenario scenario) throws Exception {
         try (Workers one = new Workers(name, 1)) {
@@ -78,7 +78,7 @@ public final class Trial implements AutoCloseable {
 
     /** A new connection, closed with the trial. */
     Session open() throws Exception {
-        Session session = contender.open(endpoint);
+        Session session = competitor.open(endpoint);
         sessions.add(session);
         return session;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.invocation;
 
-import io.mortise.lock.spi.DurationText;
+import io.mortise.lock.spi.DurationFormat;
 import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -11,7 +11,7 @@ public final class DurationConverter implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String value) {
         try {
-            return DurationText.parse(value);
+            return DurationFormat.parse(value);
         } catch (IllegalArgumentException e) {
             throw new TypeConversionException("is " + value + ", must be " + e.getMessage());
         }

@@ -87,7 +87,7 @@ class HoldCommandTest {
     @CsvSource({"nohup, ''", "setsid, ''", "'', --stay"})
     void nohupSetsidAndStayHold(String by, String option) throws Exception {
         try (LockctlProcess script = script(by + " $LOCKCTL hold -u $URL " + option
-                + " --max-hold 3 x >held 2>said & until grep -q held held; do sleep 0.1; done")) {
+                + " --max-hold 3 x >held 2>said & echo $! >pid; until grep -q held held; do sleep 0.1; done")) {
             assertThat(script.end().code()).isZero();
             Await.until(
                     "it has ended",
@@ -95,6 +95,9 @@ class HoldCommandTest {
                     () -> LockctlProcess.read(dir.resolve("said"))
                             .contains("is released after 3000 ms, as --max-hold says"));
         }
+        // Until then it may write into the directory that is to be deleted.
+        LockctlProcess.awaitDeath(
+                List.of(Long.valueOf(LockctlProcess.read(dir.resolve("pid")).strip())));
         assertThat(LockctlProcess.read(dir.resolve("said"))).doesNotContain("has ended");
     }
 

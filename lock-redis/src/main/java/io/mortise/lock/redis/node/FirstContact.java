@@ -2,11 +2,12 @@
 package io.mortise.lock.redis.node;
 
 import io.lettuce.core.RedisURI;
+import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Beginning;
-import io.mortise.lock.spi.LinkageFailure;
+import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.LinkageErrorCheck;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +21,9 @@ public final class FirstContact {
     /** What the server and Lettuce say to commands on a connection that listens, without RESP3. */
     private static final Pattern PUBSUB_ONLY =
             Pattern.compile(".*(allowed in this context|not allowed while subscribed).*", Pattern.DOTALL);
+
+    /** What Lettuce says to an answer in another protocol. */
+    private static final String NOT_REDIS = "Invalid first byte";
 
     private FirstContact() {}
 
@@ -38,7 +42,7 @@ public final class FirstContact {
             String endpoints,
             BackendContext context) {
         long millis = context.connectTimeout().toMillis();
-        Beginning beginning = Beginning.of(endpoints, context.connectTimeout())
+        ConnectDeadline beginning = ConnectDeadline.of(endpoints, context.connectTimeout())
                 .orSay(() -> "no connection to " + endpoints + " in " + millis + " ms");
         return beginning.tryFor(() -> once(connect, discard, servers, endpoints, context, beginning));
     }
@@ -49,7 +53,7 @@ public final class FirstContact {
             List<RedisURI> servers,
             String endpoints,
             BackendContext context,
-            Beginning beginning) {
+            ConnectDeadline beginning) {
         CompletableFuture<T> contact = Approach.begin(connect, discard, servers, context);
         try {
             return beginning.await(contact, failure -> explained(failure, endpoints));
@@ -70,7 +74,13 @@ public final class FirstContact {
                                 + " does not speak RESP3: Redis 6 or newer is needed, and a client whose options do not pin RESP2");
             }
         }
-        Optional<LockConfigurationException> unlinked = LinkageFailure.find(failure, "connect to " + endpoints);
+        String reason = RedisFailure.reason(failure);
+        if (reason.startsWith(NOT_REDIS)) {
+            return new BackendRefusedException(
+                    endpoints + " does not speak Redis' protocol: another service listens there (" + reason + ")",
+                    failure);
+        }
+        Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(failure, "connect to " + endpoints);
         return unlinked.isPresent() ? unlinked.get() : RedisFailure.of(failure, "connect", endpoints);
     }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 /**
- * The tickets of this client that may stand in line or hold, by attempt id: whom messages are for. One that is not here has
+ * The contenders of this client that may stand in line or hold, by attempt id: whom messages are for. One that is not here has
  * nothing in the store any more, as far as this client knows.
  */
 public final class Mailbox<T extends Mailbox.Owner> {
@@ -25,7 +25,7 @@ public final class Mailbox<T extends Mailbox.Owner> {
     private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final LockClock clock;
-    private final Map<String, T> tickets = new ConcurrentHashMap<>();
+    private final Map<String, T> contenders = new ConcurrentHashMap<>();
 
     /** An empty one. */
     public Mailbox(LockClock clock) {
@@ -33,31 +33,31 @@ public final class Mailbox<T extends Mailbox.Owner> {
     }
 
     /** Messages are for it from now on. */
-    public void add(String attemptId, T ticket) {
-        tickets.put(attemptId, ticket);
+    public void add(String attemptId, T contender) {
+        contenders.put(attemptId, contender);
     }
 
     /** No longer. */
     public void remove(String attemptId) {
-        tickets.remove(attemptId);
+        contenders.remove(attemptId);
     }
 
     /** Whose it is. */
     public Optional<T> find(String attemptId) {
-        return Optional.ofNullable(tickets.get(attemptId));
+        return Optional.ofNullable(contenders.get(attemptId));
     }
 
     /** How many may stand in line or hold. */
     public int size() {
-        return tickets.size();
+        return contenders.size();
     }
 
     /** What was published while nobody listened is lost: each that waits asks again. A crowd is spread over time. */
     public void wakeAll(Predicate<T> whom) {
         List<T> all = new ArrayList<>();
-        for (T ticket : tickets.values()) {
-            if (whom.test(ticket)) {
-                all.add(ticket);
+        for (T contender : contenders.values()) {
+            if (whom.test(contender)) {
+                all.add(contender);
             }
         }
         for (int from = 0; from < all.size(); from += AT_ONCE) {

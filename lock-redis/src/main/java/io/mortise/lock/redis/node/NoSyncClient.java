@@ -15,7 +15,10 @@ import io.lettuce.core.resource.ClientResources;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * Lettuce without its blocking face, which we never use. Each process would make that of a proxy class with a thousand methods
@@ -31,6 +34,12 @@ final class NoSyncClient extends RedisClient {
     protected <K, V> StatefulRedisPubSubConnectionImpl<K, V> newStatefulRedisPubSubConnection(
             PubSubEndpoint<K, V> endpoint, RedisChannelWriter writer, RedisCodec<K, V> codec, Duration timeout) {
         return new NoSyncConnection<>(endpoint, writer, codec, timeout);
+    }
+
+    @Override
+    protected Mono<SocketAddress> getSocketAddress(RedisURI uri) {
+        Supplier<? extends CompletionStage<SocketAddress>> lookup = uri instanceof OwnUri own ? own.lookup() : null;
+        return lookup == null ? super.getSocketAddress(uri) : Mono.fromCompletionStage(lookup);
     }
 
     private static final class NoSyncConnection<K, V> extends StatefulRedisPubSubConnectionImpl<K, V> {

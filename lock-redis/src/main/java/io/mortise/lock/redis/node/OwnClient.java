@@ -79,8 +79,8 @@ public final class OwnClient<C extends AbstractRedisClient> {
     }
 
     /** A copy with our timeouts and the name by which an operator knows the connection; of a server, or sentinels that know it. */
-    public static RedisURI uri(RedisURI given, BackendContext context) {
-        RedisURI uri = new OwnUri(given);
+    public static OwnUri uri(RedisURI given, BackendContext context) {
+        OwnUri uri = new OwnUri(given);
         uri.setTimeout(handshake(context.requestTimeout()));
         uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(handshake(context.requestTimeout())));
         uri.setClientName("mortise-" + context.clientId());

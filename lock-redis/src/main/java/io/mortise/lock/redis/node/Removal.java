@@ -131,7 +131,7 @@ public final class Removal {
      */
     private void sweep() {
         if (sweeping.compareAndSet(false, true)) {
-            context.settle(
+            context.cleanUp(
                     "a request for lock \"" + request.name() + "\" without an answer, which may yet execute",
                     () -> {
                         CompletableFuture<Boolean> swept = new CompletableFuture<>();

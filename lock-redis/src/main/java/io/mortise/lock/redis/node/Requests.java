@@ -115,7 +115,7 @@ final class Requests {
         }
     }
 
-    /** Whatever is odd about an answer, its ticket hears of it: nobody may be left waiting. */
+    /** Whatever is odd about an answer, its contender hears of it: nobody may be left waiting. */
     private static void answered(Reply reply, List<Object> answer) {
         try {
             reply.answered(answer);

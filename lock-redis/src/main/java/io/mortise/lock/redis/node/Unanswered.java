@@ -4,7 +4,7 @@ package io.mortise.lock.redis.node;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
 /**
- * The acquires of one ticket that had no answer: each may yet be executed, for as long as it lies in some buffer (S8). It
+ * The acquires of one contender that had no answer: each may yet be executed, for as long as it lies in some buffer (S8). It
  * cannot any more when a later request was answered on the same connection, or when the server's clock has passed the time
  * after which the script refuses it. Thread-safe.
  */

@@ -9,13 +9,13 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -128,12 +128,12 @@ final class NodeBench implements AutoCloseable {
         }
 
         @Override
-        public Ticket enqueue(LockRequest request, Waiter waiter) {
+        public Contender enqueue(LockRequest request, ContenderListener waiter) {
             throw new UnsupportedOperationException();
         }
 
         @Override
-        public void renew(List<Liveness> due) {}
+        public void renew(List<KeepAlive> due) {}
 
         @Override
         public void close() {}

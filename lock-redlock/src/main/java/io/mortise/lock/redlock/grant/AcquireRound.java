@@ -11,7 +11,7 @@ import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.VoteTally;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,24 +34,24 @@ final class AcquireRound {
     /** Sent with its text, so that it precedes the next request whether or not the master knows the script. */
     private static final Script YIELD_VOTE = RedlockScript.YIELD_VOTE.script().whole();
 
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<AttemptAtMaster> parts;
     private final VoteTally tally;
-    private final CompletableFuture<Attempt> outcome = new CompletableFuture<>();
+    private final CompletableFuture<AttemptResult> outcome = new CompletableFuture<>();
     private final long startNanos;
     private final Set<AttemptAtMaster> asked = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
     private volatile boolean withoutQuorum;
 
-    AcquireRound(RedlockTicket ticket, List<AttemptAtMaster> parts, Quorum quorum) {
-        this.ticket = ticket;
+    AcquireRound(RedlockContender contender, List<AttemptAtMaster> parts, Quorum quorum) {
+        this.contender = contender;
         this.parts = parts;
         this.tally = new VoteTally(quorum);
-        this.startNanos = ticket.nanoTime();
+        this.startNanos = contender.nanoTime();
     }
 
     /** Sends all requests. The core sees the outcome only after this has returned, so the next round is sent after this one. */
-    CompletionStage<Attempt> start() {
+    CompletionStage<AttemptResult> start() {
         List<AttemptAtMaster> abstaining = new ArrayList<>();
         List<AttemptAtMaster> notAsked = new ArrayList<>();
         for (AttemptAtMaster part : parts) {
@@ -77,11 +77,11 @@ final class AcquireRound {
 
     private void ask(AttemptAtMaster part, MasterHandshake voting, int tries) {
         RedisNode node = voting.node();
-        long sentNanos = ticket.nanoTime();
+        long sentNanos = contender.nanoTime();
         long notAfter = node.notAfter(sentNanos);
-        String[] args = ticket.acquireArgs(part, voting, notAfter);
-        part.orphans().requestSent(ticket.mayWait());
-        node.run(RedlockScript.ACQUIRE.script(), ticket.keys().all(), args, new Reply() {
+        String[] args = contender.acquireArgs(part, voting, notAfter);
+        part.orphans().requestSent(contender.mayWait());
+        node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new Reply() {
             private volatile boolean resent = tries < MAX_TRIES;
 
             @Override
@@ -98,7 +98,7 @@ final class AcquireRound {
             public void failed(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
                     part.removal().unanswered(voting.epoch(), notAfter);
-                    ticket.unanswered(part.master(), voting, sentNanos);
+                    contender.unanswered(part.master(), voting, sentNanos);
                 }
                 part.orphans().requestCompleted();
                 if (notExecuted) {
@@ -106,7 +106,7 @@ final class AcquireRound {
                 }
                 addVote(
                         part,
-                        new MasterVote.Failed(RedisFailure.of(cause, ticket.operation(), node.endpoints())),
+                        new MasterVote.Failed(RedisFailure.of(cause, contender.operation(), node.endpoints())),
                         resent);
             }
         });
@@ -138,7 +138,7 @@ final class AcquireRound {
                 case "late" -> {
                     recordServerTime(part, voting, sentNanos, (Long) values.get(1));
                     part.noGrantFound();
-                    if (tries > 1 && !lost && !outcome.isDone() && !ticket.isEnded()) {
+                    if (tries > 1 && !lost && !outcome.isDone() && !contender.isEnded()) {
                         ask(part, voting, tries - 1);
                     } else {
                         addVote(
@@ -150,7 +150,7 @@ final class AcquireRound {
                 }
                 default -> {
                     part.noGrantFound();
-                    ticket.enterQuarantine(part.master(), voting);
+                    contender.enterQuarantine(part.master(), voting);
                     addVote(part, part.master().abstention(), resent);
                 }
             }
@@ -176,25 +176,25 @@ final class AcquireRound {
     private void addVote(AttemptAtMaster part, MasterVote vote, boolean resent) {
         switch (tally.add(part.master().index(), vote)) {
             case OPEN -> failIfComplete();
-            case WON -> new TokenRound(ticket, parts, tally, this::granted, this::wonInVain).start();
-            case BUSY -> lose(() -> outcome.complete(ticket.waiting(tally)));
+            case WON -> new TokenRound(contender, parts, tally, this::granted, this::wonInVain).start();
+            case BUSY -> lose(() -> outcome.complete(contender.waiting(tally)));
             case NO_QUORUM ->
                 lose(() -> {
                     withoutQuorum = true;
                     failIfComplete();
                 });
         }
-        if (resent && ticket.isEnded()) {
-            ticket.cleanUp(part);
+        if (resent && contender.isEnded()) {
+            contender.cleanUp(part);
         } else if (resent && lost && vote instanceof MasterVote.Granted) {
-            ticket.displace("a vote came after the request to delete it");
+            contender.displace("a vote came after the request to delete it");
         }
     }
 
     /** Fails a round without a quorum only once all masters have answered or failed: the error names those that did not. */
     private void failIfComplete() {
         if (withoutQuorum && tally.isComplete()) {
-            outcome.completeExceptionally(report().noQuorum(ticket.operation()));
+            outcome.completeExceptionally(report().noQuorum(contender.operation()));
         }
     }
 
@@ -207,36 +207,36 @@ final class AcquireRound {
         }
     }
 
-    /** Deletes a vote that the master gave or may give. The ticket itself ends an attempt that does not wait. */
+    /** Deletes a vote that the master gave or may give. The contender itself ends an attempt that does not wait. */
     private void yieldVote(AttemptAtMaster part) {
         boolean notOurs = tally.votes().get(part.master().index()).isNotOurs();
-        if (notOurs || !part.mayHaveOrphans() || !ticket.mayWait() || ticket.isEnded()) {
+        if (notOurs || !part.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
             return;
         }
-        part.master().node().run(YIELD_VOTE, ticket.keys().all(), ticket.yieldVoteArgs(part), new Reply() {
+        part.master().node().run(YIELD_VOTE, contender.keys().all(), contender.yieldVoteArgs(part), new Reply() {
             @Override
             public void answered(List<Object> values) {}
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
-                ticket.displace("a request to delete a vote may still be executed");
+                contender.displace("a request to delete a vote may still be executed");
             }
         });
     }
 
     private void granted(long token) {
-        long validUntilNanos = LockClock.deadline(startNanos, ticket.leaseDuration());
-        if (ticket.nanoTime() - validUntilNanos >= 0) {
+        long validUntilNanos = LockClock.deadline(startNanos, contender.leaseDuration());
+        if (contender.nanoTime() - validUntilNanos >= 0) {
             wonInVain("it took longer than the lease");
         } else {
-            outcome.complete(ticket.grant(token, validUntilNanos, tally));
+            outcome.complete(contender.grant(token, validUntilNanos, tally));
         }
     }
 
     /** Others have seen a majority for this attempt and wait for its end, so the next attempt needs another id. */
     private void wonInVain(String reason) {
-        ticket.displace(reason);
-        outcome.completeExceptionally(new BackendUnavailableException(ticket.operation() + ": " + reason));
+        contender.displace(reason);
+        outcome.completeExceptionally(new BackendUnavailableException(contender.operation() + ": " + reason));
     }
 
     /** Returns the votes so far. */

@@ -28,7 +28,7 @@ final class OrphanCleanup {
                 .plus(part.master().node().requestTimeout().multipliedBy(2));
         CleanupBacklog.Entry entry = part.master().cleanupBacklog().add(request.attemptId(), part::endCleanup);
         LockClock.Timer expiry = context.clock().schedule(within, entry::ended);
-        context.settle(
+        context.cleanUp(
                 "what lock \"" + request.name() + "\" may have at "
                         + part.master().endpoint(),
                 () -> release(part).whenComplete((done, failure) -> {

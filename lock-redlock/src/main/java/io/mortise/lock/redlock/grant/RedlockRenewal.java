@@ -10,7 +10,7 @@ import io.mortise.lock.redlock.master.RedlockMasters;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,12 +37,12 @@ public final class RedlockRenewal {
 
     /** The renewal of one grant of a batch. */
     private static final class GrantRenewal {
-        private final RedlockLiveness grant;
+        private final RedlockKeepAlive grant;
         private final YesNoTally kept;
         private final Queue<RedlockMaster> lostVotes = new ConcurrentLinkedQueue<>();
         private volatile boolean succeeded;
 
-        GrantRenewal(RedlockLiveness grant, Quorum quorum) {
+        GrantRenewal(RedlockKeepAlive grant, Quorum quorum) {
             this.grant = grant;
             this.kept = new YesNoTally(quorum);
         }
@@ -59,12 +59,12 @@ public final class RedlockRenewal {
         }
     }
 
-    /** Sends the renewals of all these grants; each {@link Liveness} gets its result. */
-    public void renew(List<Liveness> due) {
+    /** Sends the renewals of all these grants; each {@link KeepAlive} gets its result. */
+    public void renew(List<KeepAlive> due) {
         for (int from = 0; from < due.size(); from += BATCH_SIZE) {
             List<GrantRenewal> batch = new ArrayList<>();
-            for (Liveness liveness : due.subList(from, Math.min(due.size(), from + BATCH_SIZE))) {
-                batch.add(new GrantRenewal((RedlockLiveness) liveness, masters.quorum()));
+            for (KeepAlive keepAlive : due.subList(from, Math.min(due.size(), from + BATCH_SIZE))) {
+                batch.add(new GrantRenewal((RedlockKeepAlive) keepAlive, masters.quorum()));
             }
             long sentNanos = clock.nanoTime();
             for (RedlockMaster master : masters.all()) {
@@ -84,7 +84,7 @@ public final class RedlockRenewal {
         keys[0] = batch.get(0).grant.keys().state();
         args[0] = voting.runId();
         for (int i = 0; i < batch.size(); i++) {
-            RedlockLiveness grant = batch.get(i).grant;
+            RedlockKeepAlive grant = batch.get(i).grant;
             keys[1 + i] = grant.keys().grant();
             args[1 + 2 * i] = grant.attemptId();
             args[2 + 2 * i] = String.valueOf(grant.leaseDuration().toMillis());
@@ -112,7 +112,7 @@ public final class RedlockRenewal {
     }
 
     private void addAnswer(GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, long sentNanos) {
-        RedlockLiveness grant = renewal.grant;
+        RedlockKeepAlive grant = renewal.grant;
         if (answer == YesNoTally.Answer.YES) {
             grant.voteRecovery().voteSeen(master, sentNanos);
         } else if (answer == YesNoTally.Answer.NO && grant.voteRecovery().voteMissing(master)) {

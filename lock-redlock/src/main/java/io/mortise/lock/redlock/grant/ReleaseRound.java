@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class ReleaseRound {
     private static final Duration RETRY_DELAY = Duration.ofMillis(50);
 
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<AttemptAtMaster> parts;
     private final BackendContext context;
     private final String operation;
@@ -29,8 +29,8 @@ final class ReleaseRound {
     private final Queue<String> failed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
 
-    ReleaseRound(RedlockTicket ticket, List<AttemptAtMaster> parts, BackendContext context, String operation) {
-        this.ticket = ticket;
+    ReleaseRound(RedlockContender contender, List<AttemptAtMaster> parts, BackendContext context, String operation) {
+        this.contender = contender;
         this.parts = parts;
         this.context = context;
         this.operation = operation;
@@ -65,7 +65,7 @@ final class ReleaseRound {
                 .release(
                         found -> {
                             if (!found.settled()) {
-                                ticket.cleanUp(part); // a request without an answer may still be executed
+                                contender.cleanUp(part); // a request without an answer may still be executed
                             }
                             if (!found.held() && ifNothingFound == YesNoTally.Answer.NONE) {
                                 addFailed(part, "nothing was left there at the second try");
@@ -74,7 +74,7 @@ final class ReleaseRound {
                         },
                         failure -> {
                             if (outcome.isDone() || context.clock().nanoTime() - retryUntilNanos >= 0) {
-                                ticket.cleanUp(part);
+                                contender.cleanUp(part);
                                 addFailed(part, String.valueOf(failure.getMessage()));
                                 addAnswer(YesNoTally.Answer.NONE);
                             } else {

@@ -18,7 +18,7 @@ import java.util.function.LongConsumer;
  * came with different counters; without it the next grant could get a lower token (S3).
  */
 final class TokenRound {
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<AttemptAtMaster> parts;
     private final VoteTally tally;
     private final long token;
@@ -28,12 +28,12 @@ final class TokenRound {
 
     /** @param tally of the round that was won; exactly one of the two callbacks is called */
     TokenRound(
-            RedlockTicket ticket,
+            RedlockContender contender,
             List<AttemptAtMaster> parts,
             VoteTally tally,
             LongConsumer whenGranted,
             Consumer<String> whenFailed) {
-        this.ticket = ticket;
+        this.contender = contender;
         this.parts = parts;
         this.tally = tally;
         this.token = tally.token();
@@ -65,8 +65,8 @@ final class TokenRound {
             addAnswer(YesNoTally.Answer.NONE);
             return;
         }
-        String[] args = ticket.raiseTokenArgs(voting, token);
-        voting.node().run(RedlockScript.RAISE_TOKEN.script(), ticket.keys().all(), args, new Reply() {
+        String[] args = contender.raiseTokenArgs(voting, token);
+        voting.node().run(RedlockScript.RAISE_TOKEN.script(), contender.keys().all(), args, new Reply() {
             @Override
             public void answered(List<Object> values) {
                 boolean counts = voting.isCurrent() && values.get(0) instanceof Long;

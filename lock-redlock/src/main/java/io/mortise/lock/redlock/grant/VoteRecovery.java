@@ -16,13 +16,13 @@ import java.util.List;
  * <p>It never asks after the release has begun; a request that is executed later is cleaned up like any other that comes late.
  */
 final class VoteRecovery {
-    private final RedlockTicket ticket;
+    private final RedlockContender contender;
     private final List<AttemptAtMaster> parts;
     private final VoteRecoveryPolicy policy;
     private final long token;
 
-    VoteRecovery(RedlockTicket ticket, List<AttemptAtMaster> parts, VoteRecoveryPolicy policy, long token) {
-        this.ticket = ticket;
+    VoteRecovery(RedlockContender contender, List<AttemptAtMaster> parts, VoteRecoveryPolicy policy, long token) {
+        this.contender = contender;
         this.parts = parts;
         this.policy = policy;
         this.token = token;
@@ -35,22 +35,22 @@ final class VoteRecovery {
 
     /** Records that a renewal found the vote missing, and returns whether to recover it once that renewal has succeeded. */
     boolean voteMissing(RedlockMaster master) {
-        return policy.voteMissing(master.index(), ticket.nanoTime());
+        return policy.voteMissing(master.index(), contender.nanoTime());
     }
 
     /** Asks that master for its vote, which it gives if the key is free. The next renewal finds out whether it did. */
     void recoverAt(RedlockMaster master) {
         MasterHandshake voting = master.electable();
-        if (voting == null || ticket.isEnded()) {
+        if (voting == null || contender.isEnded()) {
             return;
         }
         AttemptAtMaster part = parts.get(master.index());
         RedisNode node = voting.node();
-        long sentNanos = ticket.nanoTime();
+        long sentNanos = contender.nanoTime();
         long notAfter = node.notAfter(sentNanos);
         part.orphans().requestSent(false);
-        String[] args = ticket.recoverVoteArgs(voting, notAfter, token);
-        node.run(RedlockScript.RECOVER_VOTE.script(), ticket.keys().all(), args, new Reply() {
+        String[] args = contender.recoverVoteArgs(voting, notAfter, token);
+        node.run(RedlockScript.RECOVER_VOTE.script(), contender.keys().all(), args, new Reply() {
             @Override
             public void answered(List<Object> values) {
                 master.health().answered();
@@ -58,7 +58,7 @@ final class VoteRecovery {
                 if (values.get(0).equals("late")) {
                     AcquireRound.recordServerTime(part, voting, sentNanos, (Long) values.get(1));
                 } else if (values.get(0) instanceof String) {
-                    ticket.enterQuarantine(master, voting);
+                    contender.enterQuarantine(master, voting);
                 } else if (values.get(0).equals(1L)) {
                     policy.voteSeen(master.index(), sentNanos);
                 }
@@ -69,7 +69,7 @@ final class VoteRecovery {
             public void failed(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
                     part.removal().unanswered(voting.epoch(), notAfter);
-                    ticket.unanswered(master, voting, sentNanos);
+                    contender.unanswered(master, voting, sentNanos);
                 }
                 part.orphans().requestCompleted();
                 cleanUpIfEnded(part);
@@ -79,8 +79,8 @@ final class VoteRecovery {
 
     /** A release that began meanwhile may have reached the master before this request. */
     private void cleanUpIfEnded(AttemptAtMaster part) {
-        if (ticket.isEnded()) {
-            ticket.cleanUp(part);
+        if (contender.isEnded()) {
+            contender.cleanUp(part);
         }
     }
 }

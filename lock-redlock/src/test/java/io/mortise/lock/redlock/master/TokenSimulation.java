@@ -48,12 +48,12 @@ final class TokenSimulation {
 
     /** One that asks for the lock over and over. */
     private final class SimulatedClient {
-        private Optional<Attempt> attempt = Optional.empty();
+        private Optional<SimulatedAttempt> attempt = Optional.empty();
         private boolean holds;
 
         void act() {
             if (attempt.isEmpty()) {
-                attempt = Optional.of(new Attempt(this));
+                attempt = Optional.of(new SimulatedAttempt(this));
             } else if (holds && random.nextInt(3) == 0) {
                 attempt.get().recoverVote(anyNode());
             } else if (holds || random.nextInt(10) == 0) { // a release, or it gives up
@@ -64,7 +64,7 @@ final class TokenSimulation {
         }
     }
 
-    private final class Attempt {
+    private final class SimulatedAttempt {
         private final SimulatedClient client;
         private final String owner = "attempt-" + attempts++;
         private final long asked = now;
@@ -74,7 +74,7 @@ final class TokenSimulation {
         private boolean ended;
         private int granted = -1;
 
-        Attempt(SimulatedClient client) {
+        SimulatedAttempt(SimulatedClient client) {
             this.client = client;
             for (int node = 0; node < quorum.masters(); node++) {
                 int to = node;

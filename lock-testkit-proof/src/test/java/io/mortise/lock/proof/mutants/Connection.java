@@ -4,7 +4,7 @@ package io.mortise.lock.proof.mutants;
 import io.mortise.lock.memory.MemoryFaults;
 import io.mortise.lock.memory.MemoryStore;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.Waiter;
+import io.mortise.lock.spi.ContenderListener;
 import java.util.Map;
 import java.util.Set;
 
@@ -15,4 +15,8 @@ import java.util.Set;
  * @param waiters likewise: whom it would wake
  */
 record Connection(
-        MemoryStore store, MemoryFaults line, BackendContext context, Map<String, Long> shared, Set<Waiter> waiters) {}
+        MemoryStore store,
+        MemoryFaults line,
+        BackendContext context,
+        Map<String, Long> shared,
+        Set<ContenderListener> waiters) {}

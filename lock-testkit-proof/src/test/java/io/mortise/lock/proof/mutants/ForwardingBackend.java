@@ -4,12 +4,12 @@ package io.mortise.lock.proof.mutants;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -32,27 +32,27 @@ class ForwardingBackend implements LockBackend {
     }
 
     /** What the core hears of hints and losses. */
-    Waiter heard(LockRequest request, Waiter core) {
+    ContenderListener heard(LockRequest request, ContenderListener core) {
         return core;
     }
 
     /** One attempt. */
-    CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
-        return ticket.attempt().thenApply(answer -> answered(request, answer));
+    CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
+        return contender.attempt().thenApply(answer -> answered(request, answer));
     }
 
     /** What the core is told of an answer. */
-    Attempt answered(LockRequest request, Attempt answer) {
-        return answer instanceof Attempt.Granted granted ? granted(request, granted) : answer;
+    AttemptResult answered(LockRequest request, AttemptResult answer) {
+        return answer instanceof AttemptResult.Granted granted ? granted(request, granted) : answer;
     }
 
     /** What the core is told of a grant. */
-    Attempt granted(LockRequest request, Attempt.Granted granted) {
-        return new Attempt.Granted(granted.token(), liveness(request, granted.liveness()));
+    AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
+        return new AttemptResult.Granted(granted.token(), keepAlive(request, granted.keepAlive()));
     }
 
-    final Liveness liveness(LockRequest request, Liveness made) {
-        return ForwardingLiveness.of(
+    final KeepAlive keepAlive(LockRequest request, KeepAlive made) {
+        return ForwardingKeepAlive.of(
                 connection.context().clock(),
                 made,
                 request.leaseDuration().dividedBy(3),
@@ -66,47 +66,47 @@ class ForwardingBackend implements LockBackend {
     }
 
     /** Withdrawal or release. */
-    CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-        return ticket.end();
+    CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+        return contender.end();
     }
 
     /** A renewal had no answer. */
-    void renewalUnknown(Liveness liveness, Throwable cause) {
-        liveness.unknown(cause);
+    void renewalUnknown(KeepAlive keepAlive, Throwable cause) {
+        keepAlive.unknown(cause);
     }
 
     /** A renewal found no grant. */
-    void renewalLost(Liveness liveness, LossReason reason) {
-        liveness.lost(reason);
+    void renewalLost(KeepAlive keepAlive, LossReason reason) {
+        keepAlive.lost(reason);
     }
 
     @Override
-    public final Ticket enqueue(LockRequest request, Waiter waiter) {
-        Ticket ticket = honest.enqueue(asked(request), heard(request, waiter));
-        return new Ticket() {
+    public final Contender enqueue(LockRequest request, ContenderListener waiter) {
+        Contender contender = honest.enqueue(asked(request), heard(request, waiter));
+        return new Contender() {
             @Override
-            public CompletionStage<Attempt> attempt() {
-                return ForwardingBackend.this.attempt(request, ticket);
+            public CompletionStage<AttemptResult> attempt() {
+                return ForwardingBackend.this.attempt(request, contender);
             }
 
             @Override
             public CompletionStage<Boolean> end() {
-                return ForwardingBackend.this.end(request, ticket);
+                return ForwardingBackend.this.end(request, contender);
             }
 
             @Override
             public void abandon() {
-                ticket.abandon();
+                contender.abandon();
             }
         };
     }
 
     /** A grant that was forged is not the store's to renew. */
     @Override
-    public void renew(List<Liveness> due) {
-        List<Liveness> known = due.stream()
-                .filter(ForwardingLiveness.class::isInstance)
-                .map(liveness -> ((ForwardingLiveness) liveness).honest)
+    public void renew(List<KeepAlive> due) {
+        List<KeepAlive> known = due.stream()
+                .filter(ForwardingKeepAlive.class::isInstance)
+                .map(keepAlive -> ((ForwardingKeepAlive) keepAlive).honest)
                 .toList();
         if (!known.isEmpty()) {
             honest.renew(known);

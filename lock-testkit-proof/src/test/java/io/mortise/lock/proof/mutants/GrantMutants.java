@@ -6,12 +6,12 @@ import static io.mortise.lock.proof.mutants.Mutant.client;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +53,7 @@ final class GrantMutants {
                         "S02_renewalKeepsALeaseBeyondItsDuration",
                         (honest, connection) -> new ForwardingBackend(honest, connection) {
                             @Override
-                            public void renew(List<Liveness> due) {}
+                            public void renew(List<KeepAlive> due) {}
                         }),
                 client(
                         "S02",
@@ -119,10 +119,10 @@ final class GrantMutants {
                         honest -> new Leases(honest, OneOwner::new)));
     }
 
-    private static Attempt forged(LockRequest request, Connection connection) {
+    private static AttemptResult forged(LockRequest request, Connection connection) {
         LockClock clock = connection.context().clock();
         long until = LockClock.deadline(clock.nanoTime(), request.leaseDuration());
-        return new Attempt.Granted(System.nanoTime(), new Liveness(clock, request.leaseDuration(), until) {});
+        return new AttemptResult.Granted(System.nanoTime(), new KeepAlive(clock, request.leaseDuration(), until) {});
     }
 
     private static LockBackend grantsTwice(LockBackend honest, Connection connection) {
@@ -130,8 +130,8 @@ final class GrantMutants {
             private final AtomicLong asked = new AtomicLong();
 
             @Override
-            Attempt answered(LockRequest request, Attempt answer) {
-                return answer instanceof Attempt.Waiting && asked.incrementAndGet() % 3 == 0
+            AttemptResult answered(LockRequest request, AttemptResult answer) {
+                return answer instanceof AttemptResult.Waiting && asked.incrementAndGet() % 3 == 0
                         ? forged(request, connection)
                         : super.answered(request, answer);
             }
@@ -165,8 +165,9 @@ final class GrantMutants {
         abstract long token(LockRequest request, long honestToken);
 
         @Override
-        final Attempt granted(LockRequest request, Attempt.Granted granted) {
-            return super.granted(request, new Attempt.Granted(token(request, granted.token()), granted.liveness()));
+        final AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
+            return super.granted(
+                    request, new AttemptResult.Granted(token(request, granted.token()), granted.keepAlive()));
         }
     }
 
@@ -178,9 +179,9 @@ final class GrantMutants {
             }
 
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
                 connection.shared().remove(request.name().value());
-                return super.end(request, ticket);
+                return super.end(request, contender);
             }
         };
     }
@@ -207,15 +208,15 @@ final class GrantMutants {
             private final Set<String> mine = ConcurrentHashMap.newKeySet();
 
             @Override
-            Attempt answered(LockRequest request, Attempt answer) {
-                boolean again = !mine.add(request.name().value()) && answer instanceof Attempt.Waiting;
+            AttemptResult answered(LockRequest request, AttemptResult answer) {
+                boolean again = !mine.add(request.name().value()) && answer instanceof AttemptResult.Waiting;
                 return again ? forged(request, connection) : super.answered(request, answer);
             }
 
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
                 mine.remove(request.name().value());
-                return super.end(request, ticket);
+                return super.end(request, contender);
             }
         };
     }

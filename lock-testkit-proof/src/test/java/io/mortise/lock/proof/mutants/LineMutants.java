@@ -5,13 +5,13 @@ import static io.mortise.lock.proof.mutants.Mutant.backend;
 
 import io.mortise.lock.LossReason;
 import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -92,9 +92,9 @@ final class LineMutants {
     private static LockBackend countsInMemory(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Attempt granted(LockRequest request, Attempt.Granted granted) {
+            AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
                 long token = connection.shared().merge("counter", 1L, Long::sum);
-                return super.granted(request, new Attempt.Granted(token, granted.liveness()));
+                return super.granted(request, new AttemptResult.Granted(token, granted.keepAlive()));
             }
         };
     }
@@ -103,13 +103,13 @@ final class LineMutants {
     private static LockBackend replaysReleases(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                CompletableFuture<Boolean> first = super.end(request, ticket).toCompletableFuture();
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                CompletableFuture<Boolean> first = super.end(request, contender).toCompletableFuture();
                 CompletableFuture<Boolean> answer = new CompletableFuture<>();
                 first.thenAccept(answer::complete);
                 connection.context().clock().schedule(Duration.ofMillis(100), () -> {
                     if (!first.isDone()) {
-                        ticket.end().thenAccept(answer::complete);
+                        contender.end().thenAccept(answer::complete);
                     }
                 });
                 return answer;
@@ -120,8 +120,8 @@ final class LineMutants {
     private static LockBackend unknownIsLost(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            void renewalUnknown(Liveness liveness, Throwable cause) {
-                liveness.lost(new LossReason(LossReason.Kind.EXPIRED, cause.toString()));
+            void renewalUnknown(KeepAlive keepAlive, Throwable cause) {
+                keepAlive.lost(new LossReason(LossReason.Kind.EXPIRED, cause.toString()));
             }
         };
     }
@@ -131,8 +131,8 @@ final class LineMutants {
             private final Set<String> doubtful = ConcurrentHashMap.newKeySet();
 
             @Override
-            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
-                return super.attempt(request, ticket).whenComplete((answer, failure) -> {
+            CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
+                return super.attempt(request, contender).whenComplete((answer, failure) -> {
                     if (failure != null) {
                         doubtful.add(request.attemptId());
                     }
@@ -140,10 +140,10 @@ final class LineMutants {
             }
 
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
                 return doubtful.contains(request.attemptId())
                         ? CompletableFuture.completedFuture(false)
-                        : super.end(request, ticket);
+                        : super.end(request, contender);
             }
         };
     }
@@ -151,14 +151,14 @@ final class LineMutants {
     /** Its own forgotten grant is then what it waits for. */
     private static LockBackend asksUnderAnotherId(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
-            private final Map<String, Ticket> anew = new ConcurrentHashMap<>();
+            private final Map<String, Contender> anew = new ConcurrentHashMap<>();
 
             @Override
-            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
+            CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
                 String id = request.attemptId();
-                return super.attempt(request, anew.getOrDefault(id, ticket)).whenComplete((answer, failure) -> {
+                return super.attempt(request, anew.getOrDefault(id, contender)).whenComplete((answer, failure) -> {
                     if (failure != null) {
-                        anew.put(id, honest.enqueue(request, new Waiter() {
+                        anew.put(id, honest.enqueue(request, new ContenderListener() {
                             @Override
                             public void wake() {}
 
@@ -170,9 +170,9 @@ final class LineMutants {
             }
 
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                Ticket latest = anew.remove(request.attemptId());
-                return super.end(request, latest == null ? ticket : latest);
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                Contender latest = anew.remove(request.attemptId());
+                return super.end(request, latest == null ? contender : latest);
             }
         };
     }
@@ -196,8 +196,8 @@ final class LineMutants {
     private static LockBackend forgetsFailedReleases(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                return super.end(request, ticket).exceptionally(failure -> true);
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                return super.end(request, contender).exceptionally(failure -> true);
             }
         };
     }
@@ -205,14 +205,14 @@ final class LineMutants {
     private static LockBackend polls(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Attempt answered(LockRequest request, Attempt answer) {
-                return answer instanceof Attempt.Waiting
-                        ? new Attempt.Waiting(Duration.ofMillis(100))
+            AttemptResult answered(LockRequest request, AttemptResult answer) {
+                return answer instanceof AttemptResult.Waiting
+                        ? new AttemptResult.Waiting(Duration.ofMillis(100))
                         : super.answered(request, answer);
             }
 
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new Forwarding(core) {
                     @Override
                     public void wake() {}
@@ -224,12 +224,12 @@ final class LineMutants {
     private static LockBackend wakesEverybody(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 connection.waiters().add(core);
                 return new Forwarding(core) {
                     @Override
                     public void wake() {
-                        connection.waiters().forEach(Waiter::wake);
+                        connection.waiters().forEach(ContenderListener::wake);
                     }
                 };
             }

@@ -10,11 +10,11 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.spi.Attempt;
-import io.mortise.lock.spi.Liveness;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Waiter;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -68,7 +68,7 @@ final class LossMutants {
     private static LockBackend resurrects(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new Forwarding(core) {
                     @Override
                     public void lost(LossReason reason) {}
@@ -76,17 +76,17 @@ final class LossMutants {
             }
 
             @Override
-            void renewalLost(Liveness liveness, LossReason reason) {
-                liveness.extend(liveness.validUntil() + liveness.renewEvery().toNanos());
+            void renewalLost(KeepAlive keepAlive, LossReason reason) {
+                keepAlive.extend(keepAlive.validUntil() + keepAlive.renewEvery().toNanos());
             }
 
-            /** What its own liveness no longer says, this says: the grant stands. */
+            /** What its own keep-alive no longer says, this says: the grant stands. */
             @Override
-            public void renew(List<Liveness> due) {
+            public void renew(List<KeepAlive> due) {
                 super.renew(due);
                 long now = connection.context().clock().nanoTime();
-                due.forEach(liveness -> liveness.extend(
-                        now + liveness.renewEvery().multipliedBy(2).toNanos()));
+                due.forEach(keepAlive -> keepAlive.extend(
+                        now + keepAlive.renewEvery().multipliedBy(2).toNanos()));
             }
         };
     }
@@ -94,7 +94,7 @@ final class LossMutants {
     private static LockBackend deafToRemovals(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new Forwarding(core) {
                     @Override
                     public void lost(LossReason reason) {}
@@ -106,7 +106,7 @@ final class LossMutants {
     private static LockBackend mixesReasonsUp(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new Forwarding(core) {
                     @Override
                     public void lost(LossReason reason) {
@@ -119,21 +119,21 @@ final class LossMutants {
 
     private static LockBackend losesAllAtOnce(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
-            private final Set<Liveness> granted = ConcurrentHashMap.newKeySet();
+            private final Set<KeepAlive> granted = ConcurrentHashMap.newKeySet();
 
             @Override
-            Attempt granted(LockRequest request, Attempt.Granted made) {
-                Attempt.Granted seen = (Attempt.Granted) super.granted(request, made);
-                granted.add(seen.liveness());
+            AttemptResult granted(LockRequest request, AttemptResult.Granted made) {
+                AttemptResult.Granted seen = (AttemptResult.Granted) super.granted(request, made);
+                granted.add(seen.keepAlive());
                 return seen;
             }
 
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new Forwarding(core) {
                     @Override
                     public void lost(LossReason reason) {
-                        granted.forEach(liveness -> liveness.lost(reason));
+                        granted.forEach(keepAlive -> keepAlive.lost(reason));
                     }
                 };
             }
@@ -141,10 +141,10 @@ final class LossMutants {
     }
 
     /** Passes hints and losses on. */
-    static class Forwarding implements Waiter {
-        final Waiter core;
+    static class Forwarding implements ContenderListener {
+        final ContenderListener core;
 
-        Forwarding(Waiter core) {
+        Forwarding(ContenderListener core) {
             this.core = core;
         }
 

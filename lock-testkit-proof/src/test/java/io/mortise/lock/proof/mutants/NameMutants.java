@@ -12,10 +12,10 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Waiter;
 import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.time.Duration;
@@ -100,7 +100,7 @@ final class NameMutants {
     private static LockBackend rawReasons(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new LossMutants.Forwarding(core) {
                     @Override
                     public void lost(LossReason reason) {

@@ -7,10 +7,10 @@ import static io.mortise.lock.proof.mutants.Mutant.client;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -70,9 +70,9 @@ final class OutageMutants {
     private static LockBackend silenceIsBusy(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
-                return super.attempt(request, ticket)
-                        .exceptionally(failure -> new Attempt.Waiting(Duration.ofMillis(100)));
+            CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
+                return super.attempt(request, contender)
+                        .exceptionally(failure -> new AttemptResult.Waiting(Duration.ofMillis(100)));
             }
         };
     }
@@ -80,8 +80,8 @@ final class OutageMutants {
     private static LockBackend silenceIsRefusal(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
-                return super.attempt(request, ticket)
+            CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
+                return super.attempt(request, contender)
                         .exceptionallyCompose(failure ->
                                 CompletableFuture.failedFuture(new IllegalStateException("timed out", failure)));
             }
@@ -91,9 +91,9 @@ final class OutageMutants {
     private static LockBackend waitsForEver(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
-                CompletableFuture<Attempt> answer = new CompletableFuture<>();
-                super.attempt(request, ticket).thenAccept(answer::complete);
+            CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
+                CompletableFuture<AttemptResult> answer = new CompletableFuture<>();
+                super.attempt(request, contender).thenAccept(answer::complete);
                 return answer;
             }
         };

@@ -6,10 +6,10 @@ import static io.mortise.lock.proof.mutants.Mutant.client;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -48,8 +48,8 @@ final class ReleaseMutants {
                         "S05_releaseIsIdempotentAndSparesTheSuccessor",
                         (honest, connection) -> new ForwardingBackend(honest, connection) {
                             @Override
-                            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                                return super.end(request, ticket).thenApply(was -> false);
+                            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                                return super.end(request, contender).thenApply(was -> false);
                             }
                         }),
                 backend(
@@ -69,14 +69,14 @@ final class ReleaseMutants {
             private final Set<String> granted = ConcurrentHashMap.newKeySet();
 
             @Override
-            Attempt granted(LockRequest request, Attempt.Granted made) {
+            AttemptResult granted(LockRequest request, AttemptResult.Granted made) {
                 granted.add(request.attemptId());
                 return super.granted(request, made);
             }
 
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                return super.end(request, ticket)
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                return super.end(request, contender)
                         .thenApply(mine -> mine || (granted.contains(request.attemptId()) && delete(request)));
             }
 
@@ -92,8 +92,8 @@ final class ReleaseMutants {
     private static LockBackend reportsTooEarly(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                connection.context().clock().schedule(Duration.ofMillis(20), ticket::end);
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                connection.context().clock().schedule(Duration.ofMillis(20), contender::end);
                 return CompletableFuture.completedFuture(true);
             }
         };
@@ -102,25 +102,25 @@ final class ReleaseMutants {
     /** As where the entry in the store names the client, not the attempt. */
     private static LockBackend removesAllOfTheClient(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
-            private final Map<String, Ticket> granted = new ConcurrentHashMap<>();
+            private final Map<String, Contender> granted = new ConcurrentHashMap<>();
 
             @Override
-            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
-                return super.attempt(request, ticket).thenApply(answer -> {
-                    if (answer instanceof Attempt.Granted) {
-                        granted.put(request.name().value(), ticket);
+            CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
+                return super.attempt(request, contender).thenApply(answer -> {
+                    if (answer instanceof AttemptResult.Granted) {
+                        granted.put(request.name().value(), contender);
                     }
                     return answer;
                 });
             }
 
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                Ticket other = granted.remove(request.name().value());
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                Contender other = granted.remove(request.name().value());
                 if (other != null) {
                     other.end();
                 }
-                return super.end(request, ticket).thenApply(was -> true);
+                return super.end(request, contender).thenApply(was -> true);
             }
         };
     }

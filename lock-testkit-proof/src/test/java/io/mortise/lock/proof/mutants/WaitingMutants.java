@@ -11,14 +11,14 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
 import io.mortise.lock.proof.mutants.WithdrawalMutants.Collecting;
 import io.mortise.lock.proof.mutants.WithdrawalMutants.Locks;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.List;
@@ -89,10 +89,10 @@ final class WaitingMutants {
             private final Set<String> asked = ConcurrentHashMap.newKeySet();
 
             @Override
-            CompletionStage<Attempt> attempt(LockRequest request, Ticket ticket) {
+            CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
                 return asked.add(request.name().value())
-                        ? CompletableFuture.completedFuture(new Attempt.Waiting(Duration.ofMillis(1)))
-                        : super.attempt(request, ticket);
+                        ? CompletableFuture.completedFuture(new AttemptResult.Waiting(Duration.ofMillis(1)))
+                        : super.attempt(request, contender);
             }
         };
     }
@@ -100,7 +100,7 @@ final class WaitingMutants {
     private static LockBackend neverWakes(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new Forwarding(core) {
                     @Override
                     public void wake() {}
@@ -134,10 +134,10 @@ final class WaitingMutants {
             private static final String LEAVING = "leaving";
 
             @Override
-            CompletionStage<Boolean> endUncollected(LockRequest request, Ticket ticket) {
+            CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {
                 connection.shared().put(LEAVING, 1L);
                 try {
-                    return ticket.end();
+                    return contender.end();
                 } finally {
                     connection.shared().remove(LEAVING);
                 }
@@ -155,7 +155,7 @@ final class WaitingMutants {
             private static final String FORCED = "forced";
 
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 return new Forwarding(core) {
                     @Override
                     public void wake() {
@@ -186,7 +186,7 @@ final class WaitingMutants {
     /** Whoever asked last has the shortest way. */
     private static LockBackend lastInFirstOut(LockBackend honest, Connection connection) {
         return new ForwardingBackend(honest, connection) {
-            private final Deque<Waiter> stack = new ConcurrentLinkedDeque<>();
+            private final Deque<ContenderListener> stack = new ConcurrentLinkedDeque<>();
 
             @Override
             LockRequest asked(LockRequest request) {
@@ -199,15 +199,15 @@ final class WaitingMutants {
             }
 
             @Override
-            Waiter heard(LockRequest request, Waiter core) {
+            ContenderListener heard(LockRequest request, ContenderListener core) {
                 stack.push(core);
                 return core;
             }
 
             @Override
-            CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
-                return super.end(request, ticket).whenComplete((was, failure) -> {
-                    Waiter last = stack.poll();
+            CompletionStage<Boolean> end(LockRequest request, Contender contender) {
+                return super.end(request, contender).whenComplete((was, failure) -> {
+                    ContenderListener last = stack.poll();
                     if (last != null) {
                         last.wake();
                     }

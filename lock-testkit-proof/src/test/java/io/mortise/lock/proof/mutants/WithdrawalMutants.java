@@ -8,11 +8,11 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
-import io.mortise.lock.spi.Attempt;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.Ticket;
-import io.mortise.lock.spi.Waiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -96,19 +96,19 @@ final class WithdrawalMutants {
         }
 
         @Override
-        final Attempt granted(LockRequest request, Attempt.Granted granted) {
+        final AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
             collected.add(request.attemptId());
             return super.granted(request, granted);
         }
 
         @Override
-        final CompletionStage<Boolean> end(LockRequest request, Ticket ticket) {
+        final CompletionStage<Boolean> end(LockRequest request, Contender contender) {
             return collected.contains(request.attemptId())
-                    ? super.end(request, ticket)
-                    : endUncollected(request, ticket);
+                    ? super.end(request, contender)
+                    : endUncollected(request, contender);
         }
 
-        abstract CompletionStage<Boolean> endUncollected(LockRequest request, Ticket ticket);
+        abstract CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender);
 
         /** Whether a hint reaches its waiter. */
         boolean passes() {
@@ -116,7 +116,7 @@ final class WithdrawalMutants {
         }
 
         @Override
-        final Waiter heard(LockRequest request, Waiter core) {
+        final ContenderListener heard(LockRequest request, ContenderListener core) {
             return new Forwarding(core) {
                 @Override
                 public void wake() {
@@ -131,7 +131,7 @@ final class WithdrawalMutants {
     static LockBackend keepsThePlace(LockBackend honest, Connection connection) {
         return new Collecting(honest, connection) {
             @Override
-            CompletionStage<Boolean> endUncollected(LockRequest request, Ticket ticket) {
+            CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {
                 return CompletableFuture.completedFuture(true);
             }
         };
@@ -140,7 +140,7 @@ final class WithdrawalMutants {
     private static LockBackend withdrawsOnlyPlaces(LockBackend honest, Connection connection) {
         return new Collecting(honest, connection) {
             @Override
-            CompletionStage<Boolean> endUncollected(LockRequest request, Ticket ticket) {
+            CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {
                 boolean waits = honest
                         .admin()
                         .orElseThrow()
@@ -150,7 +150,7 @@ final class WithdrawalMutants {
                         .waiters()
                         .stream()
                         .anyMatch(waiter -> waiter.owner().equals(Optional.of(request.attemptId())));
-                return waits ? ticket.end() : CompletableFuture.completedFuture(false);
+                return waits ? contender.end() : CompletableFuture.completedFuture(false);
             }
         };
     }

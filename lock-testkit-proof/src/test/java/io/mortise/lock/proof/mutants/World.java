@@ -6,8 +6,8 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.proof.MemoryLine;
 import io.mortise.lock.proof.OneMemoryStore;
+import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClients;
-import io.mortise.lock.spi.Waiter;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class World extends OneMemoryStore {
     private final Mutant mutant;
     private final Map<String, Long> shared = new ConcurrentHashMap<>();
-    private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
+    private final Set<ContenderListener> waiters = ConcurrentHashMap.newKeySet();
     private final List<LockClient> honest = new CopyOnWriteArrayList<>();
 
     /** Other mutants run beside this one, each in a thread group of its own. */

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /**
  * Judges a history of exclusive locks by the rules: exclusion (S1, S2, S6), token order (S3), releases (S5), announced losses
- * (S7), liveness (S8, S9, S11).
+ * (S7), keep-alive (S8, S9, S11).
  *
  * <p>No false alarms: an event counts as before another only if it was so wherever in their {@linkplain Span spans} the two
  * happened, so a clock known only roughly hides faults shorter than its uncertainty, and invents none. What a rule does not

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.LockException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Repeats the first connection until it succeeds or the connect timeout is over, and words the failure (S15). The time counts
+ * from when this is made. Thread-safe.
+ */
+public final class ConnectDeadline {
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final String endpoints;
+    private final Supplier<String> inVain;
+    private final long until;
+
+    /** What the latest try that had an end failed with. */
+    private volatile @Nullable String failed;
+
+    private ConnectDeadline(String endpoints, Supplier<String> inVain, long until) {
+        this.endpoints = endpoints;
+        this.inVain = inVain;
+        this.until = until;
+    }
+
+    /**
+     * Begins now.
+     *
+     * @param limit the connect timeout
+     */
+    public static ConnectDeadline of(String endpoints, Duration limit) {
+        return new ConnectDeadline(
+                endpoints,
+                () -> "no answer from " + endpoints + " in " + limit.toMillis() + " ms",
+                System.nanoTime() + limit.toNanos());
+    }
+
+    /** The same, with another message for when the time is over. */
+    public ConnectDeadline orSay(Supplier<String> message) {
+        return new ConnectDeadline(endpoints, message, until);
+    }
+
+    /**
+     * Waits for it until the time is over.
+     *
+     * @param meaning of what it failed with
+     * @throws LockConfigurationException libraries on the class path do not fit together
+     * @throws BackendUnavailableException the time is over, or the thread was interrupted, which it is still
+     */
+    public <T> T await(Future<T> contact, Function<Throwable, ? extends LockException> meaning) {
+        try {
+            return contact.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            String earlier = failed == null ? "" : ": " + failed;
+            throw new BackendUnavailableException(inVain.get() + earlier); // its cause has nothing to say
+        } catch (ExecutionException e) {
+            Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(e, "connect to " + endpoints);
+            throw unlinked.isPresent() ? unlinked.get() : meaning.apply(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints);
+        }
+    }
+
+    /**
+     * Tries again and again until the time is over: a server that is yet to come up is waited for, one that refuses us is not.
+     *
+     * @param contact fails with {@link BackendUnavailableException} where another try may help
+     * @throws LockException what the last try that had an end failed with, and that the time is over
+     */
+    public <T> T tryFor(Supplier<T> contact) {
+        while (true) {
+            try {
+                return contact.get();
+            } catch (BackendUnavailableException e) {
+                Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(e, "connect to " + endpoints);
+                if (unlinked.isPresent()) {
+                    throw unlinked.get();
+                }
+                if (isOver() || Thread.currentThread().isInterrupted()) {
+                    throw e;
+                }
+                failed = e.getMessage();
+                LockSupport.parkNanos(Math.min(PAUSE_NANOS, until - System.nanoTime()));
+                if (isOver()) {
+                    throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), e);
+                }
+            }
+        }
+    }
+
+    private boolean isOver() {
+        return until - System.nanoTime() <= 0;
+    }
+}

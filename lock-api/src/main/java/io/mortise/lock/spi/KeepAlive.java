@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import io.mortise.lock.LossReason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Validity of one grant, or of a session with all its grants: renewals extend it, until it expires or is lost. A backend
+ * subclasses it to hang a key on, and answers renewals through it. Thread-safe. Lost once, lost for ever (S6).
+ */
+public class KeepAlive {
+    private static final Logger log = LoggerFactory.getLogger(KeepAlive.class);
+
+    private final LockClock clock;
+    private final Duration renewEvery;
+    private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
+    private volatile long validUntil;
+    private volatile boolean overdue; // somebody was told that it no longer stands
+    private volatile @Nullable LossReason lost;
+
+    /**
+     * Proved once already: by what granted it.
+     *
+     * @param renewEvery how long after one renewal the next is due
+     * @param validUntil until when what was proved certainly stands: see {@link LockClock#deadline}
+     */
+    protected KeepAlive(LockClock clock, Duration renewEvery, long validUntil) {
+        this.clock = clock;
+        this.renewEvery = renewEvery;
+        this.validUntil = validUntil;
+    }
+
+    /**
+     * A renewal succeeded. Only ever moves the deadline later; an answer that arrives past the old deadline does not count,
+     * for the core may have announced the loss.
+     *
+     * @return whether it still stands
+     */
+    public final boolean extend(long until) {
+        List<Listener> told;
+        synchronized (listeners) {
+            if (!isValid()) {
+                told = List.of();
+            } else {
+                validUntil = until - validUntil > 0 ? until : validUntil;
+                told = List.copyOf(listeners);
+            }
+        }
+        told.forEach(Listener::extended);
+        return checkDeadline();
+    }
+
+    /** It is gone; the first reason wins, and every lease on it is told. */
+    public final void lost(LossReason reason) {
+        announce(reason).run();
+    }
+
+    /** Tells every lease on it. Returns what can wait until the leases on others have been told too. */
+    private Runnable announce(LossReason reason) {
+        List<Listener> told;
+        synchronized (listeners) {
+            if (lost != null) {
+                return () -> {};
+            }
+            lost = reason;
+            told = new ArrayList<>(listeners);
+            listeners.clear();
+        }
+        told.forEach(listener -> safely(reason, () -> listener.lost(reason)));
+        return () -> {
+            told.forEach(listener -> safely(reason, () -> listener.afterLoss(reason)));
+            onLost(reason);
+        };
+    }
+
+    /** One that fails must not keep the others from hearing of it. */
+    private static void safely(LossReason reason, Runnable notice) {
+        try {
+            notice.run();
+        } catch (RuntimeException | Error e) {
+            log.error("event=loss-notice-failed reason=\"{}\"", reason, e);
+        }
+    }
+
+    /**
+     * A renewal found that the store has it no more. Somebody removed it then, unless its deadline has passed: after that the
+     * store lets it go by itself.
+     */
+    public final void removed(String detail) {
+        if (checkDeadline()) {
+            lost(new LossReason(LossReason.Kind.REMOVED, detail));
+        }
+    }
+
+    /** A renewal had no clear answer. Never moves the deadline; another follows soon. */
+    public final void unknown(Throwable cause) {
+        List<Listener> told;
+        synchronized (listeners) {
+            told = List.copyOf(listeners);
+        }
+        told.forEach(listener -> listener.unknown(cause));
+    }
+
+    /** Whether it certainly stands now. Once false, never true again. */
+    public final boolean isValid() {
+        if (lost != null || overdue) {
+            return false;
+        }
+        if (clock.nanoTime() - validUntil < 0) {
+            return true;
+        }
+        synchronized (listeners) { // a renewal that is being counted right now comes before "no", or not at all
+            overdue |= clock.nanoTime() - validUntil >= 0;
+            return !overdue;
+        }
+    }
+
+    /** Until when it certainly stands, on the clock. */
+    public final long validUntil() {
+        return validUntil;
+    }
+
+    /** How long after one renewal the next is due. */
+    public final Duration renewEvery() {
+        return renewEvery;
+    }
+
+    /** Why it was lost. */
+    public final Optional<LossReason> reason() {
+        return Optional.ofNullable(lost);
+    }
+
+    /** Makes it lost if the deadline is over. Returns whether it stands. For the core's timer. */
+    public final boolean checkDeadline() {
+        Optional<Runnable> aftermath = expire();
+        aftermath.ifPresent(Runnable::run);
+        return aftermath.isEmpty();
+    }
+
+    /**
+     * Makes it lost if the deadline is over, and tells the leases on it. For the core's timer, which does so for all that are
+     * over before it does anything else.
+     *
+     * @return what else is to be done then, such as logs and requests; empty if it stands
+     */
+    public final Optional<Runnable> expire() {
+        if (isValid()) {
+            return Optional.empty();
+        }
+        if (lost != null) {
+            return Optional.of(() -> {});
+        }
+        return Optional.of(announce(new LossReason(LossReason.Kind.EXPIRED, whyExpired())));
+    }
+
+    private String whyExpired() {
+        List<Listener> asked;
+        synchronized (listeners) {
+            asked = List.copyOf(listeners);
+        }
+        return asked.stream()
+                .flatMap(listener -> listener.whyExpired().stream())
+                .findFirst()
+                .orElse("no renewal succeeded before the deadline");
+    }
+
+    /** The core listens. False if it is lost already; the listener is not called then. */
+    public final boolean attach(Listener listener) {
+        synchronized (listeners) {
+            if (lost != null) {
+                return false;
+            }
+            listeners.add(listener);
+            return true;
+        }
+    }
+
+    /** Ends {@link #attach}. */
+    public final void detach(Listener listener) {
+        synchronized (listeners) {
+            listeners.remove(listener);
+        }
+    }
+
+    /** For the backend: it was lost, also when the core found it. Ends the session, wakes its waiters; returns at once. */
+    protected void onLost(LossReason reason) {}
+
+    /** How the core hears of it. Called on any thread; returns at once. */
+    public interface Listener {
+        /** See {@link KeepAlive#extend}. */
+        default void extended() {}
+
+        /** See {@link KeepAlive#unknown}. */
+        default void unknown(Throwable cause) {}
+
+        /** See {@link KeepAlive#lost}. Changes states and hands over callbacks; logs nothing and sends nothing. */
+        void lost(LossReason reason);
+
+        /** All listeners have been told: logs and requests. */
+        default void afterLoss(LossReason reason) {}
+
+        /** What is known of why the deadline passed. */
+        default Optional<String> whyExpired() {
+            return Optional.empty();
+        }
+    }
+}

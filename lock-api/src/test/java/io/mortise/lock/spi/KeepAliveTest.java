@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.LossReason;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class KeepAliveTest {
+    private static final Duration LEASE = Duration.ofSeconds(10);
+
+    private final ManualClock clock = new ManualClock();
+    private final KeepAlive keepAlive =
+            new KeepAlive(clock, LEASE.dividedBy(3), LockClock.deadline(clock.nanoTime(), LEASE)) {};
+
+    @Test
+    void S06_whatIsMissingBeforeTheDeadlineWasRemoved() {
+        clock.advance(Duration.ofSeconds(9));
+        keepAlive.removed("gone");
+        assertThat(keepAlive.reason()).contains(new LossReason(LossReason.Kind.REMOVED, "gone"));
+    }
+
+    /** The answer to a renewal came before the timer that tells of the deadline. */
+    @Test
+    void S06_whatIsMissingAfterTheDeadlineHasExpired() {
+        clock.leap(LEASE);
+        keepAlive.removed("gone");
+        assertThat(keepAlive.reason()).map(LossReason::kind).contains(LossReason.Kind.EXPIRED);
+    }
+}

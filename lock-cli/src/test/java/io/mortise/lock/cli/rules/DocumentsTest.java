@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.spi.LockProvider;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Checks what the documents say of names that stand in the code, and their links. */
+@Tag("once")
+class DocumentsTest {
+    private static final Path ROOT = Path.of("..");
+    private static final List<String> LIBRARIES = List.of("api", "memory", "redis", "redlock", "etcd", "zookeeper");
+    private static final Pattern LOGGED =
+            Pattern.compile("\\.(debug|trace|info|warn|error|atLevel)\\([^;]*?\"event=([a-z0-9-]+)");
+    private static final Pattern THROTTLED = Pattern.compile("warnings\\.warn\\(\\s*\"([a-z-]+)\"");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9-]+)` \\| (?:INFO|WARN|ERROR)");
+    private static final Pattern LINK = Pattern.compile("]\\(([^)#:\\s]+)(#[^)]*)?\\)");
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    private static List<Path> files(Path folder, String ending) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(file -> file.toString().endsWith(ending)).toList();
+        }
+    }
+
+    @Test
+    void S18_theReferenceHasEachEventThatIsLoggedAboveDebug() throws IOException {
+        Set<String> logged = new TreeSet<>();
+        for (String library : LIBRARIES) {
+            for (Path source : files(ROOT.resolve("lock-" + library + "/src/main/java"), ".java")) {
+                String code = read(source);
+                LOGGED.matcher(code)
+                        .results()
+                        .filter(found -> !Set.of("debug", "trace").contains(found.group(1)))
+                        .forEach(found -> logged.add(found.group(2)));
+                THROTTLED.matcher(code).results().forEach(found -> logged.add(found.group(1)));
+            }
+        }
+        Set<String> described = ROW.matcher(read(ROOT.resolve("docs/reference.md")))
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(described).isEqualTo(logged).hasSizeGreaterThan(30);
+    }
+
+    @Test
+    void S14_thePageOfABackendHasEachUrlParameter() {
+        int providers = 0;
+        for (LockProvider provider : ServiceLoader.load(LockProvider.class)) {
+            String artifact = provider.getClass().getPackageName().replaceFirst(".*\\.lock\\.(\\w+).*", "$1");
+            if (!LIBRARIES.contains(artifact)) {
+                continue; // a test's own
+            }
+            providers++;
+            String page = read(ROOT.resolve("docs/backends/" + artifact + ".md"));
+            assertThat(provider.parameters())
+                    .allSatisfy(name -> assertThat(page).contains("`" + name + "`"));
+        }
+        assertThat(providers).isEqualTo(LIBRARIES.size() - 1);
+    }
+
+    @Test
+    void linksLeadToFiles() throws IOException {
+        List<Path> pages = Stream.concat(
+                        files(ROOT.resolve("docs"), ".md").stream(),
+                        Stream.of("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+                                .map(ROOT::resolve))
+                .toList();
+        List<String> broken = pages.stream()
+                .flatMap(page -> LINK.matcher(read(page))
+                        .results()
+                        .map(found -> found.group(1))
+                        .filter(target -> !Files.exists(page.resolveSibling(target)))
+                        .map(target -> page + " -> " + target))
+                .toList();
+        assertThat(broken).isEmpty();
+        assertThat(pages).hasSizeGreaterThan(50);
+    }
+
+    @Test
+    void theReadmeIsShort() {
+        assertThat(read(ROOT.resolve("README.md")).split("\\s+")).hasSizeLessThanOrEqualTo(1500);
+    }
+}

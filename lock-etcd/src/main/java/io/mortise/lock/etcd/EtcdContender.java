@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.DeferredWatches;
+import io.mortise.lock.spi.LockRequest;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One contender: a key under the lock's name, attached to the session's lease. The one that was created first holds the lock,
+ * and the revision of its creation is the token. What it hears and how it ends is here; how it comes to stand in line is in
+ * {@link AcquireSteps}, and who is to be woken is the {@link LockLine}'s business.
+ *
+ * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
+ * and the request counts as one that may yet be executed.
+ */
+final class EtcdContender implements Contender, LineMembers.Member, DeferredWatches.Held {
+    private static final AttemptResult WAITING = new AttemptResult.Waiting(Duration.ofSeconds(5));
+
+    /** How long the holder of a deleted key waits to hear whether its session went with it. */
+    private static final Duration REASON_WITHIN = Duration.ofMillis(100);
+
+    private final EtcdBackend backend;
+    private final LockRequest request;
+    private final ContenderListener waiter;
+    private final AcquireSteps steps;
+    private final Removal removal;
+    private final SendInOrder inOrder;
+
+    @GuardedBy("this")
+    private boolean granted;
+
+    /** Its key was deleted by somebody else. */
+    @GuardedBy("this")
+    private boolean removed;
+
+    @GuardedBy("this")
+    private boolean ended;
+
+    /** Its key is being taken away. */
+    @GuardedBy("this")
+    private boolean leaving;
+
+    /** Its slot is another's. */
+    @GuardedBy("this")
+    private boolean left;
+
+    EtcdContender(EtcdBackend backend, LockRequest request, ContenderListener waiter) {
+        this.backend = backend;
+        this.request = request;
+        this.waiter = waiter;
+        this.steps = new AcquireSteps(backend.calls(), request);
+        this.removal = new Removal(backend, request.name().value(), steps.record());
+        this.inOrder = new SendInOrder(WAITING, waiter);
+    }
+
+    /** Who waits is asked for again by the core; who does not has one attempt, of as many tries as there is time for. */
+    @Override
+    public CompletionStage<AttemptResult> attempt() {
+        return request.mayWait() ? once() : backend.calls().repeated(this::once, () -> !isEnded());
+    }
+
+    private CompletionStage<AttemptResult> once() {
+        Place known = steps.place();
+        if (known != null) {
+            return ask(known);
+        }
+        EtcdSession on = backend.session();
+        return on.keepAlive().isPresent() ? begin(on) : on.ready().thenCompose(keepAlive -> begin(on));
+    }
+
+    private CompletionStage<AttemptResult> begin(EtcdSession on) {
+        if (isEnded()) {
+            throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\": withdrawn");
+        }
+        EtcdSession.Entry entry = on.enter(request.name());
+        Place first = Place.in(on, entry.line(), entry.slot());
+        steps.enter(first);
+        return ask(first);
+    }
+
+    private CompletionStage<AttemptResult> ask(Place at) {
+        if (isRemoved()) {
+            return CompletableFuture.completedFuture(keyGone(at));
+        }
+        boolean standsAlready = at.since() != 0;
+        if (standsAlready || !request.mayWait()) { // who does not wait need not stand in order either
+            return steps.go().thenApply(this::attempted);
+        }
+        return inOrder.send(
+                at.line().order(),
+                () -> steps.go().thenApply(found -> new SendInOrder.Heard(attempted(found), () -> taken(found))));
+    }
+
+    private AttemptResult attempted(AcquireSteps.Standing found) {
+        Place at = found.at();
+        return switch (found.finding()) {
+            case FIRST -> grant(at);
+            case BEHIND -> await(at);
+            case BUSY -> WAITING;
+            case KEY_GONE -> keyGone(at);
+            case SESSION_OVER -> sessionEnded(at);
+        };
+    }
+
+    /** Whether the lock has an owner now who is not about to leave. */
+    private boolean taken(AcquireSteps.Standing found) {
+        return switch (found.finding()) {
+            case FIRST -> !isLeaving();
+            case BEHIND -> found.at().line().isTaken(found.contenders(), isLeaving());
+            default -> false;
+        };
+    }
+
+    private AttemptResult await(Place at) {
+        at.line().await(this);
+        // A session that ended before we listened wakes nobody.
+        return at.on().isOver() ? sessionEnded(at) : WAITING;
+    }
+
+    private AttemptResult grant(Place at) {
+        synchronized (this) {
+            granted = true;
+        }
+        if (!at.line().granted(this)) {
+            backend.late().add(this); // the grant stands without it, only word of a deletion depends on it
+        }
+        return new AttemptResult.Granted(at.since(), at.on().keepAlive().orElseThrow());
+    }
+
+    /** The core forgets a displaced contender; what it has in the store goes with the session's lease. */
+    private AttemptResult sessionEnded(Place at) {
+        leave(at);
+        return new AttemptResult.Displaced("the session with " + backend.endpoints() + " ended");
+    }
+
+    private AttemptResult keyGone(Place at) {
+        if (steps.unanswered().mayCome()) {
+            backend.settle("a request for lock \"" + request.name() + "\" without an answer", this::end);
+        } else {
+            leave(at);
+        }
+        return new AttemptResult.Displaced("the key of lock \"" + request.name() + "\" in line at "
+                + backend.endpoints() + " was deleted, and not by its owner");
+    }
+
+    private synchronized boolean isEnded() {
+        return ended;
+    }
+
+    private synchronized boolean isRemoved() {
+        return removed;
+    }
+
+    private synchronized boolean isLeaving() {
+        return leaving;
+    }
+
+    @Override
+    public QueueView.ContenderKey place() {
+        Place at = standing();
+        return new QueueView.ContenderKey(at.key(), at.since());
+    }
+
+    private Place standing() {
+        Place at = steps.place();
+        if (at == null) {
+            throw new IllegalStateException("it has no place in line");
+        }
+        return at;
+    }
+
+    @Override
+    public void turn() {
+        waiter.wake();
+    }
+
+    @Override
+    public void gone() {
+        boolean held;
+        synchronized (this) {
+            removed = true;
+            held = granted;
+        }
+        if (!held) {
+            waiter.wake();
+            return;
+        }
+        // With the session go all keys at once: then that is the reason, and not a deletion.
+        CompletableFuture<Boolean> stands = new CompletableFuture<>();
+        standing().on().stands().whenComplete((there, failure) -> stands.complete(true));
+        backend.clock().schedule(REASON_WITHIN, () -> stands.complete(true));
+        stands.whenComplete(
+                (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
+    }
+
+    @Override
+    public void watchOwn() {
+        Place at = steps.place();
+        if (at != null && !at.on().isOver()) {
+            at.line().guard(this);
+            if (isEnded()) { // meanwhile: then nobody else makes it forget
+                at.line().forget(this);
+            }
+        }
+    }
+
+    @Override
+    public CompletionStage<Boolean> end() {
+        backend.late().remove(this);
+        steps.unanswered().end();
+        Place at = steps.place();
+        boolean leaves;
+        synchronized (this) {
+            ended = true;
+            leaves = at != null && at.since() != 0 && !leaving && !left;
+            leaving |= leaves;
+        }
+        if (at == null) {
+            return CompletableFuture.completedFuture(false);
+        }
+        if (leaves) {
+            at.line().leaving();
+        }
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
+        if (at.since() == 0 && !steps.unanswered().mayBeThere()) {
+            leave(at);
+            return CompletableFuture.completedFuture(false);
+        }
+        if (at.on().isOver()) {
+            return sessionGone(at);
+        }
+        CompletionStage<Boolean> removed = steps.unanswered().mayCome()
+                ? removal.withdraw(at, steps.unanswered().epoch())
+                : removal.release(at);
+        return removed.handle((was, failure) -> {
+                    if (failure == null) {
+                        leave(at);
+                        return CompletableFuture.completedFuture(was);
+                    }
+                    if (EtcdFailure.isLeaseGone(failure)) {
+                        at.on().end("its lease is gone");
+                    }
+                    return at.on().isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
+                })
+                .thenCompose(stage -> stage);
+    }
+
+    private CompletableFuture<Boolean> sessionGone(Place at) {
+        return backend.context()
+                .timed("the end of a session at " + backend.endpoints(), at.on().gone())
+                .thenApply(gone -> {
+                    leave(at);
+                    return false;
+                })
+                .toCompletableFuture();
+    }
+
+    private void leave(Place at) {
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
+        boolean first;
+        boolean announced;
+        synchronized (this) {
+            first = !left;
+            left = true;
+            announced = leaving;
+        }
+        if (first) {
+            at.line().leave(at.slot(), announced);
+        }
+    }
+
+    @Override
+    public void abandon() {
+        Place at = steps.place();
+        if (at != null) {
+            at.on().end("a key of it could not be deleted for a whole lease");
+        }
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        Place at = steps.place();
+        return type == EtcdGuard.class && at != null && at.since() != 0
+                ? Optional.of(type.cast(new LeaseGuard(at.key(), at.since())))
+                : Optional.empty();
+    }
+}

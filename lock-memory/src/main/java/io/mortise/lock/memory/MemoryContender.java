@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.memory;
+
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.LockName;
+import java.util.concurrent.CompletionStage;
+
+/** The client's side of one {@link MemoryQueueEntry}. */
+record MemoryContender(MemoryBackend connection, MemoryStore store, MemoryQueueEntry place) implements Contender {
+    @Override
+    public CompletionStage<AttemptResult> attempt() {
+        return connection.send("acquire of lock \"" + LockName.shown(place.name) + "\"", () -> store.ask(place));
+    }
+
+    @Override
+    public CompletionStage<Boolean> end() {
+        return connection.send("release of lock \"" + LockName.shown(place.name) + "\"", () -> store.end(place));
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What one grant's deadline hangs on: its key. */
+final class RedisKeepAlive extends KeepAlive {
+    private static final int RENEWALS_PER_LEASE = 3;
+
+    private final RedisKeys.OfLock keys;
+    private final String attemptId;
+    private final Duration lease;
+    private volatile @Nullable RedisNode renewedAt; // none yet
+
+    RedisKeepAlive(LockClock clock, RedisKeys.OfLock keys, String attemptId, Duration lease, long validUntil) {
+        super(clock, Duration.ofNanos(lease.toNanos() / RENEWALS_PER_LEASE), validUntil); // dividedBy is slow
+        this.keys = keys;
+        this.attemptId = attemptId;
+        this.lease = lease;
+    }
+
+    /** It is asked there. */
+    void renewedAt(RedisNode node) {
+        renewedAt = node;
+    }
+
+    /** Whether it was renewed last at a server that does not have its lock any more. */
+    boolean isMisplaced(RedisLink link) {
+        return link.nodeOf(keys) != renewedAt;
+    }
+
+    RedisKeys.OfLock keys() {
+        return keys;
+    }
+
+    String attemptId() {
+        return attemptId;
+    }
+
+    Duration lease() {
+        return lease;
+    }
+}

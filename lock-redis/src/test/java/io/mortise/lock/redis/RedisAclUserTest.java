@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.Locks;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestCluster;
+import io.mortise.lock.testkit.servers.RedisTestSentinel;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The user of an ACL that docs/backends/redis.md describes can do all that this library does, on each topology. */
+@Tag("once")
+@Timeout(120)
+class RedisAclUserTest {
+    private static final String LEASE = "?lease=3s";
+
+    /** What Lettuce says of itself after it has connected, and does without if it may not. */
+    private static final Pattern NOT_NEEDED = Pattern.compile("client(\\|.*)?");
+
+    /** The rules of the page's block for that topology, each of them of one command {@code ACL SETUSER locks}. */
+    private static String[] rules(String topology) throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "backends", "redis.md"));
+        return Stream.of(Pattern.compile("(?m)^ACL SETUSER locks ([^#]*?) +# " + topology + "\\b")
+                        .matcher(page)
+                        .results()
+                        .findFirst()
+                        .orElseThrow(() -> new AssertionError("docs/backends/redis.md has no user for " + topology))
+                        .group(1)
+                        .split("\\s+", -1))
+                .map(rule -> rule.replace("PASSWORD", "s3cret"))
+                .toArray(String[]::new);
+    }
+
+    private static String[] both(String[] some, String[] more) {
+        return Stream.concat(Stream.of(some), Stream.of(more)).toArray(String[]::new);
+    }
+
+    private static RedisServerOptions withUser(String[] rules) {
+        return RedisServerOptions.defaults().withKeptData().withUser("locks", rules);
+    }
+
+    private static <T> T get(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+
+    private static void exercise(LockClient one, LockClient two) throws Exception {
+        LockAdmin admin = one.admin().orElseThrow();
+        Lease held = one.named("x").acquire();
+        CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
+        Await.until("a waiter", RedisTests.SOON, () -> waiters(admin) == 1);
+        AtomicReference<Duration> left = new AtomicReference<>(held.remaining());
+        Await.until("it is renewed", RedisTests.SOON, () -> {
+            Duration now = held.remaining();
+            return now.compareTo(left.getAndSet(now)) > 0;
+        });
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease next = waiting.get(20, TimeUnit.SECONDS);
+        assertThat(get(admin.list("", 10, Optional.empty())).locks()).hasSize(1);
+        LockHolder holder = get(admin.status("x")).holders().get(0);
+        assertThat(get(admin.forceRelease("x", holder))).isTrue();
+        assertThat(get(next.lost()).kind()).isNotNull();
+        assertThat(get(admin.clocks())).isNotEmpty();
+        assertThat(get(admin.diagnose()))
+                .extracting(Finding::what)
+                .noneMatch(what -> what.contains("not allowed") || what.contains("NOPERM"));
+    }
+
+    private static int waiters(LockAdmin admin) {
+        try {
+            return get(admin.status("x")).waiters().size();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void exercise(String url) throws Exception {
+        try (LockClient one = Locks.connect(url, RedisTests.PATIENT);
+                LockClient two = Locks.connect(url, RedisTests.PATIENT)) {
+            exercise(one, two);
+        }
+    }
+
+    private static void assertNothingWasRefused(BareRedis server) {
+        for (Object entry : (List<?>) Objects.requireNonNull(server.call("ACL", "LOG"))) {
+            List<?> fields = (List<?>) entry;
+            String refused = String.valueOf(fields.get(fields.indexOf("object") + 1));
+            assertThat(refused).matches(NOT_NEEDED);
+        }
+    }
+
+    @Test
+    void S19_onOneServer() throws Exception {
+        try (RedisTestServer server = RedisTestServer.start(withUser(rules("every server")));
+                BareRedis redis = server.connect()) {
+            exercise("redis://locks:s3cret@127.0.0.1:" + server.port() + LEASE);
+            assertNothingWasRefused(redis);
+        }
+    }
+
+    @Test
+    void S19_onACluster() throws Exception {
+        String[] rules = both(rules("every server"), rules("a cluster"));
+        try (RedisTestCluster cluster = RedisTestCluster.start(withUser(rules))) {
+            exercise("redis-cluster://locks:s3cret@" + cluster.addresses() + LEASE);
+            for (RedisTestServer node : cluster.nodes()) {
+                try (BareRedis redis = node.connect()) {
+                    assertNothingWasRefused(redis);
+                }
+            }
+        }
+    }
+
+    @Test
+    void S19_behindSentinelsThatHaveTheirOwnUsers() throws Exception {
+        String[] ofSentinel = rules("a sentinel");
+        try (RedisTestSentinel redis = RedisTestSentinel.start(withUser(rules("every server")), 1, 3)) {
+            RedisURI.Builder uri = RedisURI.builder()
+                    .withSentinelMasterId(RedisTestSentinel.MASTER_NAME)
+                    .withAuthentication("locks", "s3cret".toCharArray());
+            for (int port : ports(redis.addresses())) {
+                try (BareRedis sentinel = BareRedis.connect(port)) {
+                    sentinel.call(both(new String[] {"ACL", "SETUSER", "locks"}, ofSentinel));
+                }
+                uri.withSentinel(RedisURI.Builder.redis("127.0.0.1", port)
+                        .withAuthentication("locks", "s3cret".toCharArray())
+                        .build());
+            }
+            RedisOptions options = RedisOptions.connectTo(uri.build())
+                    .leaseDuration(Duration.ofSeconds(3))
+                    .waitReplicas(1);
+            try (LockClient one = RedisLocks.connect(options, RedisTests.PATIENT);
+                    LockClient two = RedisLocks.connect(options, RedisTests.PATIENT)) {
+                exercise(one, two);
+            }
+            for (int port : ports(redis.addresses())) {
+                try (BareRedis sentinel = BareRedis.connect(port)) {
+                    assertNothingWasRefused(sentinel);
+                }
+            }
+            try (BareRedis master = redis.master().connect()) {
+                assertNothingWasRefused(master);
+            }
+        }
+    }
+
+    private static List<Integer> ports(String addresses) {
+        return Pattern.compile(":(\\d+)")
+                .matcher(addresses)
+                .results()
+                .map(port -> Integer.valueOf(port.group(1)))
+                .toList();
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.proof.mutants;
+
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.function.LongUnaryOperator;
+
+/** Says of a grant what an honest keep-alive says of it, its deadline perhaps moved. */
+final class ForwardingKeepAlive extends KeepAlive {
+    final KeepAlive honest;
+
+    private ForwardingKeepAlive(LockClock clock, KeepAlive honest, Duration renewEvery, LongUnaryOperator deadline) {
+        super(clock, renewEvery, deadline.applyAsLong(honest.validUntil()));
+        this.honest = honest;
+    }
+
+    static ForwardingKeepAlive of(
+            LockClock clock, KeepAlive honest, Duration renewEvery, LongUnaryOperator deadline, ForwardingBackend by) {
+        ForwardingKeepAlive made = new ForwardingKeepAlive(clock, honest, renewEvery, deadline);
+        boolean attached = honest.attach(new Listener() {
+            @Override
+            public void extended() {
+                made.extend(deadline.applyAsLong(honest.validUntil()));
+            }
+
+            @Override
+            public void unknown(Throwable cause) {
+                by.renewalUnknown(made, cause);
+            }
+
+            @Override
+            public void lost(LossReason reason) {
+                by.renewalLost(made, reason);
+            }
+        });
+        if (!attached) {
+            made.lost(honest.reason().orElseThrow());
+        }
+        return made;
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.DeferredWatches;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.zookeeper.admin.ConnectFailureDiagnosis;
+import io.mortise.lock.zookeeper.admin.ServerStatusProbe;
+import io.mortise.lock.zookeeper.admin.ZooKeeperLockAdmin;
+import io.mortise.lock.zookeeper.queue.LockNodes;
+import io.mortise.lock.zookeeper.queue.ZooKeeperContender;
+import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
+import io.mortise.lock.zookeeper.session.ZooKeeperSession;
+import io.mortise.lock.zookeeper.session.ZooKeeperSessionKeepAlive;
+import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
+import io.mortise.lock.zookeeper.session.ZooKeeperSettings;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.KeeperException.Code;
+
+/** The backend for ZooKeeper: a queue of ephemeral sequential nodes per lock, on one session per client. */
+final class ZooKeeperBackend implements LockBackend {
+    private final ZooKeeperSettings settings;
+    private final BackendContext context;
+    private final ZooKeeperSessionManager sessions;
+    private final LockNodes lockNodes;
+    private final DeferredWatches deferredWatches;
+
+    private ZooKeeperBackend(ZooKeeperSettings settings, BackendContext context) {
+        this.settings = settings;
+        this.context = context;
+        this.sessions = new ZooKeeperSessionManager(settings, context);
+        this.lockNodes = new LockNodes(settings.basePath(), settings.acl(), context.clock());
+        this.deferredWatches = new DeferredWatches(context.clock(), ZooKeeperContender.WATCH_OWN_NODE_AFTER);
+    }
+
+    /** Opens a client's backend, and waits until it has a session. */
+    static ZooKeeperBackend open(ZooKeeperOptions options, BackendContext context) {
+        ZooKeeperSettings settings = options.settings();
+        ZooKeeperBackend backend = new ZooKeeperBackend(settings, context);
+        try {
+            backend.connect();
+        } catch (RuntimeException | Error e) {
+            backend.sessions.abort();
+            throw e;
+        }
+        settings.accessCheck().log();
+        return backend;
+    }
+
+    private void connect() {
+        ZooKeeperSession first = sessions.current();
+        CompletableFuture<?> connected =
+                first.ready().thenCompose(keepAlive -> check(first)).toCompletableFuture();
+        ConnectFailureDiagnosis diagnosis = ConnectFailureDiagnosis.start(
+                endpoints(), ServerStatusProbe.of(settings, context.requestTimeout()), context, connected);
+        ConnectDeadline.of(endpoints(), context.connectTimeout())
+                .orSay(diagnosis::timeoutMessage)
+                .await(connected, failure -> ZooKeeperErrors.toLockException(failure, "connect", endpoints()));
+    }
+
+    /** Checks what can be known before the first lock: the chroot exists, and the client may read the base path. */
+    private CompletionStage<Boolean> check(ZooKeeperSession first) {
+        CompletableFuture<Boolean> root = first.calls().data("/").handle((content, failure) -> {
+            if (failure != null && ZooKeeperErrors.hasCode(failure, Code.NONODE)) {
+                throw new BackendRefusedException(
+                        "the chroot " + settings.chroot().orElse("/") + " of " + endpoints()
+                                + " does not exist: create it first, or leave it out");
+            }
+            return true;
+        });
+        CompletableFuture<Boolean> base = first.calls()
+                .data(settings.basePath())
+                .handle((content, failure) -> {
+                    if (failure != null && ZooKeeperErrors.hasCode(failure, Code.NOAUTH)) {
+                        throw ZooKeeperErrors.toLockException(failure, "reading the base path", endpoints());
+                    }
+                    return true;
+                });
+        return root.thenCombine(base, (rootExists, baseReadable) -> true);
+    }
+
+    /** Returns the session for new contenders; does not wait for its connection. */
+    ZooKeeperSession session() {
+        return sessions.current();
+    }
+
+    @Override
+    public String endpoints() {
+        return sessions.endpoints();
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return Set.of(
+                Capability.FENCING,
+                Capability.FAIR,
+                Capability.PUSH,
+                Capability.CRASH_RELEASE,
+                Capability.HOLDER_INFO,
+                Capability.LIST);
+    }
+
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        return sessions.sessionTimeout();
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return true;
+    }
+
+    @Override
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
+        return new ZooKeeperContender(sessions, lockNodes, deferredWatches, GrantNodeGuard::unwrap, request, listener);
+    }
+
+    @Override
+    public void renew(List<KeepAlive> due) {
+        for (KeepAlive keepAlive : due) {
+            ((ZooKeeperSessionKeepAlive) keepAlive).renew();
+        }
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return Optional.of(new ZooKeeperLockAdmin(settings, sessions, lockNodes.paths(), context));
+    }
+
+    @Override
+    public void close() {
+        lockNodes.deleteUnused();
+        sessions.close();
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.admin;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.zookeeper.queue.ContenderNode;
+import io.mortise.lock.zookeeper.queue.LockPaths;
+import io.mortise.lock.zookeeper.session.AsyncZooKeeper;
+import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
+import io.mortise.lock.zookeeper.session.ZooKeeperHandles;
+import io.mortise.lock.zookeeper.session.ZooKeeperSession;
+import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
+import io.mortise.lock.zookeeper.session.ZooKeeperSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.apache.zookeeper.KeeperException.Code;
+
+/** Shows and force-releases locks for an operator, by reading the queues of the lock nodes. */
+public final class ZooKeeperLockAdmin implements LockAdmin {
+    private static final int MAX_PIPELINED = 100;
+
+    /** How many lock nodes are read for one page. The page may end before it is full, so that it keeps the request timeout. */
+    private static final int MAX_READ = 2_000;
+
+    private final ZooKeeperSettings settings;
+    private final ZooKeeperSessionManager sessions;
+    private final LockPaths paths;
+    private final BackendContext context;
+
+    /** Creates the administration of one client. */
+    public ZooKeeperLockAdmin(
+            ZooKeeperSettings settings, ZooKeeperSessionManager sessions, LockPaths paths, BackendContext context) {
+        this.settings = settings;
+        this.sessions = sessions;
+        this.paths = paths;
+        this.context = context;
+    }
+
+    /** A queued contender and the path of its node. */
+    private record QueuedContender(String path, LockHolder holder) {}
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return request("status of lock \"" + LockName.shown(name) + "\"", calls -> status(calls, name));
+    }
+
+    private CompletionStage<LockStatus> status(AsyncZooKeeper calls, String name) {
+        return queue(calls, name).thenApply(queue -> {
+            List<LockHolder> holders =
+                    queue.stream().map(QueuedContender::holder).toList();
+            int held = Math.min(1, holders.size());
+            return new LockStatus(name, holders.subList(0, held), holders.subList(held, holders.size()));
+        });
+    }
+
+    private CompletionStage<List<QueuedContender>> queue(AsyncZooKeeper calls, String name) {
+        String lockNode = paths.lockNode(new LockName(name));
+        return calls.queue(lockNode, false).thenCompose(children -> {
+            CompletionStage<List<QueuedContender>> found = CompletableFuture.completedFuture(new ArrayList<>());
+            for (ContenderNode contender : ContenderNode.queue(children, Optional.empty())) {
+                String path = lockNode + "/" + contender.name();
+                CompletionStage<Optional<QueuedContender>> one = read(calls, path);
+                found = found.thenCombine(one, (list, next) -> {
+                    next.ifPresent(list::add);
+                    return list;
+                });
+            }
+            return found;
+        });
+    }
+
+    /** Reads one contender; empty if its node was deleted meanwhile. */
+    private static CompletionStage<Optional<QueuedContender>> read(AsyncZooKeeper calls, String path) {
+        return calls.data(path)
+                .thenApply(content -> Optional.of(new QueuedContender(
+                        path,
+                        OwnerRecord.parse(
+                                content.text(),
+                                OptionalLong.of(content.stat().getCzxid()),
+                                ForeignContenderAttributes.of(path, content.stat())))))
+                .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)
+                        ? CompletableFuture.completedFuture(Optional.empty())
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /** Lists locks in the order of their names. The cursor is the last name that was read for the previous page. */
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        return request(
+                "list of locks",
+                calls -> lockNodes(calls).thenCompose(nodes -> {
+                    TreeMap<String, String> names = new TreeMap<>();
+                    for (String node : nodes) {
+                        LockPaths.lockName(node)
+                                .filter(name -> name.startsWith(prefix))
+                                .ifPresent(name -> names.put(name, node));
+                    }
+                    Map<String, String> rest = cursor.isPresent() ? names.tailMap(cursor.get(), false) : names;
+                    return fill(calls, List.copyOf(rest.keySet()), 0, limit, new ArrayList<>());
+                }));
+    }
+
+    /** Lists all lock nodes in one answer, since ZooKeeper has no pages. Refuses if the answer would be too long. */
+    private CompletionStage<List<String>> lockNodes(AsyncZooKeeper calls) {
+        return lockNodeCount(calls).thenCompose(count -> {
+            int max = ZooKeeperHandles.maxChildren(calls.handle());
+            if (count > max) {
+                throw new BackendRefusedException("list of locks: "
+                        + paths.base() + " at "
+                        + sessions.endpoints() + " has " + count + " nodes, this ZooKeeper handle can list " + max
+                        + ": raise its jute.maxbuffer");
+            }
+            return calls.queue(paths.base(), false);
+        });
+    }
+
+    private CompletionStage<Integer> lockNodeCount(AsyncZooKeeper calls) {
+        return calls.childCount(paths.base());
+    }
+
+    /** Adds the held locks to a page: lock nodes remain for a while after the last contender has been deleted. */
+    private CompletionStage<Page> fill(
+            AsyncZooKeeper calls, List<String> names, int from, int limit, List<LockStatus> page) {
+        if (page.size() == limit || from >= Math.min(names.size(), MAX_READ)) {
+            Optional<String> next = from < names.size() ? Optional.of(names.get(from - 1)) : Optional.empty();
+            return CompletableFuture.completedFuture(new Page(page, next));
+        }
+        int until = Math.min(names.size(), from + Math.min(MAX_PIPELINED, limit - page.size()));
+        CompletionStage<List<LockStatus>> batch = CompletableFuture.completedFuture(page);
+        for (String name : names.subList(from, until)) {
+            batch = batch.thenCombine(status(calls, name), (list, status) -> {
+                if (!status.holders().isEmpty()) {
+                    list.add(status);
+                }
+                return list;
+            });
+        }
+        return batch.thenCompose(list -> fill(calls, names, until, limit, list));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        return request(
+                "forced release of lock \"" + LockName.shown(name) + "\"",
+                calls -> queue(calls, name)
+                        .thenCompose(queue -> queue.isEmpty()
+                                        || !isSameGrant(queue.get(0).holder(), seen)
+                                ? CompletableFuture.completedFuture(false)
+                                : calls.delete(queue.get(0)
+                                        .path()))); // names of nodes are never reused, so this cannot delete another
+        // grant
+    }
+
+    private static boolean isSameGrant(LockHolder holds, LockHolder seen) {
+        return holds.token().equals(seen.token()) && holds.raw().equals(seen.raw());
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        CompletionStage<List<Finding>> ensemble = request(
+                "diagnosis",
+                calls -> calls.config()
+                        .thenApply(ZooKeeperDiagnosis::ensemble)
+                        .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
+                                        || ZooKeeperErrors.hasCode(failure, Code.NONODE)
+                                ? CompletableFuture.completedFuture(List.of(ZooKeeperDiagnosis.hiddenConfig(failure)))
+                                : CompletableFuture.failedFuture(failure)));
+        CompletionStage<List<Finding>> lockNodes =
+                request("diagnosis", calls -> lockNodeCount(calls).thenApply(ZooKeeperDiagnosis::lockNodes));
+        return ensemble.thenCombine(lockNodes, (found, ofLockNodes) -> {
+                    List<Finding> all = new ArrayList<>(found);
+                    all.addAll(ofLockNodes);
+                    return all;
+                })
+                .thenCombine(servers(), (all, ofServers) -> {
+                    all.addAll(ofServers);
+                    all.addAll(ZooKeeperDiagnosis.settings(settings, sessions.sessionTimeout()));
+                    return all;
+                });
+    }
+
+    private CompletionStage<List<Finding>> servers() {
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        for (ServerStatusProbe server : ServerStatusProbe.of(settings, context.requestTimeout())) {
+            all = all.thenCombine(CompletableFuture.supplyAsync(server::ask, context.blocking()), (found, answer) -> {
+                found.addAll(ZooKeeperDiagnosis.server(server.endpoint(), answer));
+                return found;
+            });
+        }
+        return all;
+    }
+
+    private <T> CompletionStage<T> request(String what, Function<AsyncZooKeeper, CompletionStage<T>> call) {
+        CompletionStage<T> answer;
+        try {
+            ZooKeeperSession session = sessions.current();
+            answer = session.ready().thenCompose(keepAlive -> call.apply(session.calls()));
+        } catch (RuntimeException e) {
+            answer = CompletableFuture.failedFuture(e);
+        }
+        return sessions.withTimeout(what, answer)
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                        ZooKeeperErrors.toLockException(failure, what, sessions.endpoints())));
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.session;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+
+/** Translates ZooKeeper's errors into the exceptions that the core understands. */
+public final class ZooKeeperErrors {
+    private ZooKeeperErrors() {}
+
+    /** Returns the failure without the wrapper of a future. */
+    public static Throwable unwrap(Throwable failure) {
+        boolean wrapped = failure instanceof CompletionException || failure instanceof ExecutionException;
+        return wrapped && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /** Returns whether a request failed with this code. */
+    public static boolean hasCode(Throwable failure, Code code) {
+        return unwrap(failure) instanceof KeeperException keeper && keeper.code() == code;
+    }
+
+    /**
+     * Returns the exception for a failed request: its outcome is unknown, or it was refused for good.
+     *
+     * @param what names the request in the message
+     */
+    public static LockException toLockException(Throwable failure, String what, String endpoints) {
+        Throwable cause = unwrap(failure);
+        if (cause instanceof LockException known) {
+            return known;
+        }
+        if (!(cause instanceof KeeperException keeper)) {
+            return new BackendRefusedException(what + " at " + endpoints + " failed: " + cause, cause);
+        }
+        return switch (keeper.code()) {
+            case NOAUTH,
+                    AUTHFAILED,
+                    INVALIDACL,
+                    SESSIONCLOSEDREQUIRESASLAUTH,
+                    QUOTAEXCEEDED,
+                    NOCHILDRENFOREPHEMERALS,
+                    BADARGUMENTS,
+                    MARSHALLINGERROR,
+                    UNIMPLEMENTED ->
+                new BackendRefusedException(
+                        what + " at " + endpoints + " was refused (" + keeper.code() + " on " + keeper.getPath()
+                                + "): check credentials, ACLs and quotas",
+                        keeper);
+            default ->
+                new BackendUnavailableException(
+                        what + ": no answer from " + endpoints + " (" + keeper.code() + ")", keeper);
+        };
+    }
+}

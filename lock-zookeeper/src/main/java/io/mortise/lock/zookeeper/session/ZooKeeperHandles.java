@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.session;
+
+import io.mortise.lock.BackendUnavailableException;
+import java.io.IOException;
+import java.time.Duration;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Opens and closes the ZooKeeper handles that Mortise manages. */
+public final class ZooKeeperHandles {
+    private static final Logger log = LoggerFactory.getLogger(ZooKeeperHandles.class);
+
+    private ZooKeeperHandles() {}
+
+    /** The largest answer that a managed handle accepts: the children of a node come in one. ZooKeeper's default is 1 MiB. */
+    private static final int MAX_ANSWER_BYTES = 64 << 20;
+
+    /** What a child takes in a list of children, with a margin over usual names. */
+    private static final int BYTES_PER_CHILD = 256;
+
+    /** Opens a handle, which connects in the background. */
+    static ZooKeeper open(ZooKeeperSettings settings, Duration requestTimeout, Watcher watcher) {
+        ZKClientConfig config = settings.clientConfig().orElseGet(() -> {
+            ZKClientConfig defaults = new ZKClientConfig();
+            // Infinite by default; it bounds close(), the only blocking call.
+            defaults.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(requestTimeout.toMillis()));
+            if (defaults.getProperty(ZKConfig.JUTE_MAXBUFFER) == null) {
+                defaults.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(MAX_ANSWER_BYTES));
+            }
+            return defaults;
+        });
+        String servers = settings.connectString().orElseThrow();
+        int timeout = Math.toIntExact(settings.sessionTimeout().toMillis());
+        try {
+            // False: never connect to a read-only server, which cannot grant a lock.
+            ZooKeeper handle =
+                    new ZooKeeper(servers, timeout, watcher, false, new ReconnectingHostProvider(servers), config);
+            settings.authInfos().forEach(info -> info.addTo(handle));
+            return handle;
+        } catch (IOException e) {
+            throw new BackendUnavailableException("no connection to " + servers + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Drops the connection of a managed handle, which then connects to another server within about a second. */
+    static void leaveServer(ZooKeeper handle, ZooKeeperSettings settings) {
+        try {
+            handle.updateServerList(settings.connectString().orElseThrow());
+        } catch (IOException e) {
+            log.info("event=server-switch-failed cause=\"{}\"", e.toString());
+        }
+    }
+
+    /** Returns how many children this handle can list: a longer answer would cost it its connection. */
+    public static int maxChildren(ZooKeeper handle) {
+        int bytes = handle.getClientConfig()
+                .getInt(ZKConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
+        return bytes / BYTES_PER_CHILD;
+    }
+
+    /** Closes a handle. Blocks until the server has answered or the request timeout has passed. */
+    static void close(ZooKeeper handle) {
+        try {
+            handle.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            log.info("event=handle-close-failed", e);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.zookeeper.queue.ContenderNode;
+import io.mortise.lock.zookeeper.queue.LockPaths;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+
+/** Shared helpers of this module's tests. */
+public final class ZooKeeperTestSupport {
+    /** The limit for anything whose duration the test is not about. */
+    public static final Duration SOON = Duration.ofSeconds(30);
+
+    /** Below the fallback timer's five seconds, which would hide a lost notification; a slow disk may take two. */
+    public static final Duration WOKEN = Duration.ofSeconds(4);
+
+    public static final List<ACL> READ_ONLY = ZooDefs.Ids.READ_ACL_UNSAFE;
+
+    private ZooKeeperTestSupport() {}
+
+    /** Returns the result of a waiter that must be woken, not served by the fallback timer. */
+    public static <T> T woken(CompletableFuture<T> waiter) throws Exception {
+        return waiter.get(WOKEN.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    public static LockClient connectClient(String connectString, Duration sessionTimeout) {
+        return ZooKeeperLocks.connect(options(connectString, sessionTimeout), ClientOptions.defaults());
+    }
+
+    public static ZooKeeperOptions options(String connectString, Duration sessionTimeout) {
+        return ZooKeeperOptions.connectTo(connectString).sessionTimeout(sessionTimeout);
+    }
+
+    public static LockStatus status(LockClient client, String name) throws Exception {
+        return admin(client).status(name).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    public static LockAdmin admin(LockClient client) {
+        return client.admin().orElseThrow();
+    }
+
+    public static void awaitWaiters(LockClient client, String name, int count) {
+        Await.until(count + " waiters are queued", SOON, () -> {
+            try {
+                return status(client, name).waiters().size() == count;
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    /** Returns the present queue of a lock as paths, the holder first. */
+    public static List<String> queue(ZooKeeper operator, String lock) {
+        String node = lockNode(lock);
+        try {
+            CountDownLatch synced = new CountDownLatch(1);
+            operator.sync(node, (rc, path, context) -> synced.countDown(), null);
+            synced.await();
+            return ContenderNode.queue(operator.getChildren(node, false), Optional.empty()).stream()
+                    .map(contender -> node + "/" + contender.name())
+                    .toList();
+        } catch (KeeperException.NoNodeException e) {
+            return List.of();
+        } catch (KeeperException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    public static String lockNode(String lock) {
+        return new LockPaths(ZooKeeperOptions.DEFAULT_BASE_PATH).lockNode(new LockName(lock));
+    }
+
+    public static void awaitNodes(ZooKeeper operator, String lock, int count) {
+        Await.until(
+                count + " nodes are queued for " + lock,
+                SOON,
+                () -> queue(operator, lock).size() == count);
+    }
+
+    /** Counts the requests since {@code before}, without pings and renewals. */
+    public static Map<String, Long> sent(ZooKeeperTestServer server, Map<String, Long> before) {
+        Map<String, Long> sent = new TreeMap<>();
+        server.requests().forEach((kind, count) -> {
+            long more = count - before.getOrDefault(kind, 0L);
+            if (more > 0 && !Set.of("ping", "sync", "check").contains(kind)) {
+                sent.put(kind, more);
+            }
+        });
+        return sent;
+    }
+
+    /** Opens a plain connected handle, as an operator would. */
+    public static ZooKeeper openHandle(String connectString) throws Exception {
+        CountDownLatch connected = new CountDownLatch(1);
+        ZooKeeper handle = new ZooKeeper(connectString, 20_000, event -> {
+            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
+                connected.countDown();
+            }
+        });
+        if (!connected.await(10, TimeUnit.SECONDS)) {
+            handle.close();
+            throw new IllegalStateException("no connection to " + connectString);
+        }
+        return handle;
+    }
+
+    /** Creates a persistent node and its ancestors. */
+    public static void createPath(ZooKeeper handle, String path) throws Exception {
+        for (String node : new LockPaths(path).baseNodes()) {
+            if (handle.exists(node, false) == null) {
+                handle.create(node, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            }
+        }
+    }
+
+    public static List<LockAdmin.Finding> diagnosis(LockClient client) throws Exception {
+        return admin(client).diagnose().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    public static ZooKeeperGuard guard(Lease lease) {
+        return lease.unwrap(ZooKeeperGuard.class).orElseThrow();
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.zookeeper.session.StubZooKeeper;
+import io.mortise.lock.zookeeper.session.ZooKeeperSession;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+/** Which failures end the cleanup, by the clock and without a server. */
+class EmptyLockNodeCleanupTest {
+    private final ManualClock clock = new ManualClock();
+
+    /** A failure such as a lost connection is no reason to leave all nodes behind from then on. */
+    @Test
+    void S17_aFailedDeletionStopsOthersOnlyIfItIsForbidden() throws Exception {
+        try (StubZooKeeper handle = new StubZooKeeper()) {
+            ZooKeeperSession session = handle.session(clock);
+            EmptyLockNodeCleanup cleanup = new EmptyLockNodeCleanup(clock);
+            for (Code answer :
+                    new Code[] {Code.CONNECTIONLOSS, Code.NOTEMPTY, Code.SESSIONMOVED, Code.NOAUTH, Code.OK}) {
+                handle.deletion = answer;
+                cleanup.unused(session, "/" + answer);
+                clock.advance(EmptyLockNodeCleanup.PERIOD.multipliedBy(2));
+            }
+            assertThat(handle.deleted).containsExactly("/CONNECTIONLOSS", "/NOTEMPTY", "/SESSIONMOVED", "/NOAUTH");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.zookeeper.session;
+
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+
+/** A handle without a server, for tests of single steps: answers at once, on the calling thread. */
+public class StubZooKeeper extends ZooKeeper {
+    static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    /** The nodes whose deletion was requested. */
+    public final List<String> deleted = new ArrayList<>();
+
+    /** The answer to the next deletions. */
+    public Code deletion = Code.OK;
+
+    /** Opens no connection. */
+    public StubZooKeeper() throws IOException {
+        super("127.0.0.1:1", Math.toIntExact(TIMEOUT.toMillis()), event -> {});
+    }
+
+    /** Returns a session that borrows this handle, with a context that is sufficient if nobody waits for the session. */
+    public ZooKeeperSession session(LockClock clock) {
+        BackendContext context = (BackendContext) Proxy.newProxyInstance(
+                StubZooKeeper.class.getClassLoader(),
+                new Class<?>[] {BackendContext.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "clock" -> clock;
+                    case "clientId" -> "0123456789abcdef";
+                    case "keep" -> null;
+                    default -> throw new UnsupportedOperationException(method.getName());
+                });
+        ZooKeeperSettings settings = new ZooKeeperSettings(
+                Optional.empty(),
+                Optional.of(() -> this),
+                "/locks",
+                TIMEOUT,
+                ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                List.of(),
+                Optional.empty());
+        return ZooKeeperSession.start(settings, context);
+    }
+
+    @Override
+    public int getSessionTimeout() {
+        return Math.toIntExact(TIMEOUT.toMillis());
+    }
+
+    @Override
+    public void addWatch(
+            String path, Watcher watcher, AddWatchMode mode, AsyncCallback.VoidCallback answer, Object asked) {
+        answer.processResult(Code.OK.intValue(), path, asked);
+    }
+
+    @Override
+    public void sync(String path, AsyncCallback.VoidCallback answer, Object asked) {
+        answer.processResult(Code.OK.intValue(), path, asked);
+    }
+
+    @Override
+    public void delete(String path, int version, AsyncCallback.VoidCallback answer, Object asked) {
+        deleted.add(path);
+        answer.processResult(deletion.intValue(), path, asked);
+    }
+}
