@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
-import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.Environment;
 import io.mortise.lock.benchmark.report.Report;
 import io.mortise.lock.benchmark.scenario.Effort;
@@ -98,9 +98,9 @@ final class BenchmarkCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures of all rounds there, too.")
     private @Nullable Path json;
 
-    private final List<Backends.Startable> backends;
+    private final List<TestBeds.Startable> backends;
 
-    BenchmarkCommand(List<Backends.Startable> backends) {
+    BenchmarkCommand(List<TestBeds.Startable> backends) {
         this.backends = backends;
     }
 
@@ -130,8 +130,8 @@ final class BenchmarkCommand implements Callable<Integer> {
         return ExitCodes.OK;
     }
 
-    private List<Backends.Startable> chosenBackends(Limits limits) {
-        List<String> known = backends.stream().map(Backends.Startable::name).toList();
+    private List<TestBeds.Startable> chosenBackends(Limits limits) {
+        List<String> known = backends.stream().map(TestBeds.Startable::name).toList();
         limits.known("--backend", backendNames, known);
         return backends.stream()
                 .filter(backend -> backendNames.isEmpty() || backendNames.contains(backend.name()))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
-import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.backend.TestBeds;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -18,7 +18,7 @@ public final class Main {
         quiet("log.org.apache", "error");
         quiet("log.io.mortise.lock.zookeeper", "error");
         int code = run(
-                Backends.all(),
+                TestBeds.all(),
                 new PrintWriter(System.out, true, StandardCharsets.UTF_8),
                 new PrintWriter(System.err, true, StandardCharsets.UTF_8),
                 args);
@@ -34,7 +34,7 @@ public final class Main {
     }
 
     /** Runs one command line and returns its exit code. */
-    static int run(List<Backends.Startable> backends, PrintWriter out, PrintWriter err, String... args) {
+    static int run(List<TestBeds.Startable> backends, PrintWriter out, PrintWriter err, String... args) {
         return new CommandLine(new BenchmarkCommand(backends))
                 .setOut(out)
                 .setErr(err)

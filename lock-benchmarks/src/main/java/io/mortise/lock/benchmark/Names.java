@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
-import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import io.mortise.lock.benchmark.scenario.Scenarios;
 import java.util.Iterator;
@@ -22,7 +22,7 @@ abstract class Names implements Iterable<String> {
 
     static final class OfBackends extends Names {
         OfBackends() {
-            super(Backends.all().stream().map(Backends.Startable::name).toList());
+            super(TestBeds.all().stream().map(TestBeds.Startable::name).toList());
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
-import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.report.Environment;
 import io.mortise.lock.benchmark.report.Report;
 import io.mortise.lock.benchmark.report.Result;
@@ -28,7 +28,7 @@ final class Output implements Plan.Listener {
     }
 
     @Override
-    public void started(Backend backend) {
+    public void started(TestBed backend) {
         run.clear();
         out.println();
         out.println(backend.name() + ": " + backend.description());
@@ -38,7 +38,7 @@ final class Output implements Plan.Listener {
     }
 
     @Override
-    public void done(Result result, Backend backend) {
+    public void done(Result result, TestBed backend) {
         out.println();
         run.add(result);
         out.print(Table.of(result, Verdict.of(result, run, backend.goals())));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
-import io.mortise.lock.benchmark.backend.Backend;
 import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.report.Result;
 import io.mortise.lock.benchmark.report.WarmedUp;
 import io.mortise.lock.benchmark.scenario.Effort;
@@ -32,7 +32,7 @@ final class Runner {
     }
 
     /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolated if a competitor let two in at once */
-    Result run(Backend backend, Scenario scenario) throws Exception {
+    Result run(TestBed backend, Scenario scenario) throws Exception {
         Map<String, List<Figures>> figures = new LinkedHashMap<>();
         List<Competitor> competitors =
                 backend.competitors().stream().filter(scenario::suits).toList();
@@ -50,7 +50,7 @@ final class Runner {
         return new Result(backend.name(), scenario.name(), scenario.description(), warmedUp, figures);
     }
 
-    private WarmedUp warmUp(Backend backend, List<Competitor> competitors, Scenario scenario, Line line)
+    private WarmedUp warmUp(TestBed backend, List<Competitor> competitors, Scenario scenario, Line line)
             throws Exception {
         if (scenario.warmedUpBy().isPresent()) {
             // Past the delay: it is the same code, which runs far more often there.
@@ -69,7 +69,7 @@ final class Runner {
     }
 
     private static Figures trial(
-            Backend backend, Scenario scenario, Competitor competitor, String endpoint, Effort effort)
+            TestBed backend, Scenario scenario, Competitor competitor, String endpoint, Effort effort)
             throws Exception {
         String name = backend.name() + " " + scenario.name() + ", " + competitor.name();
         try (Trial trial = new Trial(name, backend, competitor, endpoint, effort)) {

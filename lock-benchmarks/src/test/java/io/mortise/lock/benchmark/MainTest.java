@@ -3,8 +3,8 @@ package io.mortise.lock.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.Backends;
 import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import io.mortise.lock.benchmark.scenario.Scenarios;
 import java.io.IOException;
@@ -23,23 +23,23 @@ class MainTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
-    private int run(List<Backends.Startable> backends, String... args) {
+    private int run(List<TestBeds.Startable> backends, String... args) {
         return Main.run(backends, new PrintWriter(out), new PrintWriter(err), args);
     }
 
-    private static List<Backends.Startable> fake(Competitor competitor) {
-        return List.of(new Backends.Startable("fake", () -> new FakeBackend(List.of(competitor))));
+    private static List<TestBeds.Startable> fake(Competitor competitor) {
+        return List.of(new TestBeds.Startable("fake", () -> new FakeTestBed(List.of(competitor))));
     }
 
     @Test
     void helpNamesEveryBackendAndScenario() {
-        assertThat(run(Backends.all(), "--help")).isZero();
+        assertThat(run(TestBeds.all(), "--help")).isZero();
         String words = out.toString().replaceAll("\\s+", " ");
         assertThat(words)
-                .contains(Backends.all().stream().map(Backends.Startable::name).toList())
+                .contains(TestBeds.all().stream().map(TestBeds.Startable::name).toList())
                 .contains(Scenarios.all().stream().map(Scenario::name).toList())
                 .contains("Exit codes:", "docs/benchmarks.md");
-        assertThat(run(Backends.all(), "--version")).isZero();
+        assertThat(run(TestBeds.all(), "--version")).isZero();
         assertThat(err.toString()).isEmpty();
     }
 
@@ -59,7 +59,7 @@ class MainTest {
             --nosuch            | Unknown option: '--nosuch'
             """)
     void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
-        assertThat(run(Backends.all(), line.split(" "))).isEqualTo(64);
+        assertThat(run(TestBeds.all(), line.split(" "))).isEqualTo(64);
         assertThat(err.toString()).startsWith("benchmark: ").contains(message, "; try 'benchmark --help'");
         assertThat(err.toString().lines()).hasSize(1);
         assertThat(out.toString()).isEmpty();
@@ -68,7 +68,7 @@ class MainTest {
     @Test
     void aCompetitorThatExcludesIsMeasured(@TempDir Path dir) throws IOException {
         Path json = dir.resolve("figures.json");
-        int code = run(fake(FakeBackend.competitor("mortise", 1, 1)), "--smoke", "--json", json.toString());
+        int code = run(fake(FakeTestBed.competitor("mortise", 1, 1)), "--smoke", "--json", json.toString());
         assertThat(code).as(err.toString()).isZero();
         assertThat(out.toString())
                 .contains("fake one-thread", "fake contended", "Exclusion held in every round. Goals reached: 0 of 0.")
@@ -80,7 +80,7 @@ class MainTest {
     void whoIsNotSteadyWhenTheWarmUpEndsIsNamed(@TempDir Path dir) throws IOException {
         Path json = dir.resolve("figures.json");
         int code = run(
-                fake(FakeBackend.competitor("mortise", 1, 1)),
+                fake(FakeTestBed.competitor("mortise", 1, 1)),
                 "--smoke",
                 "--warm-up=1",
                 "--scenario=contended",
@@ -96,7 +96,7 @@ class MainTest {
     @ParameterizedTest
     @ValueSource(strings = {"contended", "crowd"})
     void aCompetitorThatLetsTwoInFailsTheRun(String scenario) {
-        int code = run(fake(FakeBackend.competitor("mortise", 2, 1)), "--smoke", "--scenario", scenario);
+        int code = run(fake(FakeTestBed.competitor("mortise", 2, 1)), "--smoke", "--scenario", scenario);
         assertThat(code).isEqualTo(1);
         assertThat(err.toString())
                 .startsWith("benchmark: fake " + scenario + ", mortise: no exclusion on lock \"" + scenario + "\": ");
@@ -105,7 +105,7 @@ class MainTest {
 
     @Test
     void aCompetitorWhoseTokensFallFailsTheRun() {
-        int code = run(fake(FakeBackend.competitor("mortise", 1, -1)), "--smoke", "--scenario", "one-thread");
+        int code = run(fake(FakeTestBed.competitor("mortise", 1, -1)), "--smoke", "--scenario", "one-thread");
         assertThat(code).isEqualTo(1);
         assertThat(err.toString()).contains("no exclusion on lock \"one-thread\": token -2 came after token -1");
     }

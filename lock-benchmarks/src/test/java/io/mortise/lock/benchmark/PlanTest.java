@@ -3,8 +3,8 @@ package io.mortise.lock.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.Backend;
-import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.backend.TestBed;
+import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.Report;
 import io.mortise.lock.benchmark.report.Result;
 import io.mortise.lock.benchmark.scenario.Effort;
@@ -21,9 +21,9 @@ class PlanTest {
     private final List<String> happened = new ArrayList<>();
     private int stores;
 
-    private Backend store() {
+    private TestBed store() {
         String endpoint = "store " + ++stores;
-        return new FakeBackend(List.of(FakeBackend.competitor("a", 1, 1)), endpoint);
+        return new FakeTestBed(List.of(FakeTestBed.competitor("a", 1, 1)), endpoint);
     }
 
     private Scenario scenario(String name) {
@@ -49,17 +49,17 @@ class PlanTest {
     void eachScenarioHasAStoreOfItsOwn() throws Exception {
         Plan.Listener listener = new Plan.Listener() {
             @Override
-            public void started(Backend backend) {
+            public void started(TestBed backend) {
                 happened.add("started");
             }
 
             @Override
-            public void done(Result result, Backend backend) {
+            public void done(Result result, TestBed backend) {
                 happened.add(result.scenario() + " on " + backend.endpoint());
             }
         };
         Plan plan = new Plan(
-                List.of(new Backends.Startable("fake", this::store)), List.of(scenario("one"), scenario("two")));
+                List.of(new TestBeds.Startable("fake", this::store)), List.of(scenario("one"), scenario("two")));
 
         List<Report.OfBackend> reports =
                 plan.run(new Runner(new Effort(Duration.ofMillis(1), true), WarmUp.upTo(0), 1), listener);

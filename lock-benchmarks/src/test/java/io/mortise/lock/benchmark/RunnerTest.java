@@ -24,7 +24,7 @@ class RunnerTest {
     private static final WarmUp WARM_UP = new WarmUp(5, new SteadyState(1, 0.1));
 
     private final List<Competitor> competitors = List.of(
-            FakeBackend.competitor("a", 1, 1), FakeBackend.competitor("b", 1, 1), FakeBackend.competitor("c", 1, 1));
+            FakeTestBed.competitor("a", 1, 1), FakeTestBed.competitor("b", 1, 1), FakeTestBed.competitor("c", 1, 1));
     private final List<String> order = new ArrayList<>();
 
     private Scenario counting(Optional<String> warmedUpBy) {
@@ -54,7 +54,7 @@ class RunnerTest {
     }
 
     private Result run(WarmUp warmUp, Optional<String> warmedUpBy) throws Exception {
-        return new Runner(EFFORT, warmUp, 3).run(new FakeBackend(competitors), counting(warmedUpBy));
+        return new Runner(EFFORT, warmUp, 3).run(new FakeTestBed(competitors), counting(warmedUpBy));
     }
 
     @Test
@@ -111,7 +111,7 @@ class RunnerTest {
                 .findFirst()
                 .orElseThrow();
 
-        new Runner(EFFORT, WarmUp.upTo(1), 1).run(new FakeBackend(List.of(competitor), "127.0.0.1:1"), delayed);
+        new Runner(EFFORT, WarmUp.upTo(1), 1).run(new FakeTestBed(List.of(competitor), "127.0.0.1:1"), delayed);
 
         assertThat(endpoints).hasSize(2).first().isEqualTo("127.0.0.1:1");
         assertThat(endpoints.get(1)).isNotEqualTo("127.0.0.1:1");

@@ -3,8 +3,8 @@ package io.mortise.lock.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.Backend;
-import io.mortise.lock.benchmark.backend.Backends;
+import io.mortise.lock.benchmark.backend.TestBed;
+import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.Report;
 import io.mortise.lock.benchmark.report.Result;
 import io.mortise.lock.benchmark.report.Spread;
@@ -48,7 +48,7 @@ class SmokeTest {
         Output output = new Output(new PrintWriter(out));
         Plan.Listener listener = new Plan.Listener() {
             @Override
-            public void started(Backend backend) {
+            public void started(TestBed backend) {
                 goals += backend.goals().stream()
                         .filter(goal -> measured(backend.name()).stream()
                                 .anyMatch(scenario -> scenario.name().equals(goal.scenario())))
@@ -57,12 +57,12 @@ class SmokeTest {
             }
 
             @Override
-            public void done(Result result, Backend backend) {
+            public void done(Result result, TestBed backend) {
                 output.done(result, backend);
             }
         };
         Runner runner = new Runner(BenchmarkCommand.SMOKE, WarmUp.upTo(0), 1);
-        for (Backends.Startable backend : Backends.all()) {
+        for (TestBeds.Startable backend : TestBeds.all()) {
             reports.addAll(new Plan(List.of(backend), measured(backend.name())).run(runner, listener));
         }
     }
@@ -81,7 +81,7 @@ class SmokeTest {
     }
 
     private double mortise(String scenario, String measure) {
-        return Spread.of(zooKeeper(scenario).values(Backend.MORTISE, measure)).median();
+        return Spread.of(zooKeeper(scenario).values(TestBed.MORTISE, measure)).median();
     }
 
     private static List<String> scenarios(Report.OfBackend report) {
@@ -105,7 +105,7 @@ class SmokeTest {
             for (Result result : report.results()) {
                 assertThat(result.measures()).as(result.scenario()).isNotEmpty();
                 assertThat(report.competitors().keySet()).containsAll(result.competitors());
-                assertThat(result.competitors()).startsWith(Backend.MORTISE).hasSizeGreaterThan(1);
+                assertThat(result.competitors()).startsWith(TestBed.MORTISE).hasSizeGreaterThan(1);
                 for (String measure : result.measures()) {
                     for (String competitor : result.competitors()) {
                         assertThat(result.values(competitor, measure))
@@ -132,15 +132,15 @@ class SmokeTest {
         assertThat(mortise("held", "check a renewal period"))
                 .isLessThan(2.5); // one a period, and one more where one was late
         assertThat(mortise("held", "threads more")).isLessThan(10);
-        assertThat(zooKeeper("held").requests(Backend.MORTISE)).containsKey("check");
+        assertThat(zooKeeper("held").requests(TestBed.MORTISE)).containsKey("check");
         assertThat(Set.of("check", "sync", "ping"))
-                .containsAll(zooKeeper("held").requests(Backend.MORTISE).keySet());
+                .containsAll(zooKeeper("held").requests(TestBed.MORTISE).keySet());
     }
 
     @Test
     void aHandOffInACrowdCostsTwoRequestsAtMost() {
         assertThat(mortise("crowd", "requests a hand-off")).isLessThanOrEqualTo(2);
-        assertThat(zooKeeper("crowd").requests(Backend.MORTISE))
+        assertThat(zooKeeper("crowd").requests(TestBed.MORTISE))
                 .as("one by each waiter, one by the holder")
                 .containsEntry("delete", 41 / 40.0);
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class WarmUpTest {
     private final List<Competitor> competitors =
-            List.of(FakeBackend.competitor("a", 1, 1), FakeBackend.competitor("b", 1, 1));
+            List.of(FakeTestBed.competitor("a", 1, 1), FakeTestBed.competitor("b", 1, 1));
     private final List<String> turns = new ArrayList<>();
 
     /** Each competitor's own list is its script; its last value stays. */

@@ -31,9 +31,9 @@ final class EtcdBackend implements LockBackend {
 
     private final EtcdOptions options;
     private final BackendContext context;
-    private final EtcdKeys keys;
-    private final Connection connection;
-    private final EtcdCalls calls;
+    private final EtcdKeyLayout keys;
+    private final EtcdConnection connection;
+    private final EtcdRequests calls;
     private final DeferredWatches late;
 
     private final CurrentSession<EtcdSession> sessions;
@@ -44,9 +44,9 @@ final class EtcdBackend implements LockBackend {
     private EtcdBackend(EtcdOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
-        this.keys = new EtcdKeys(options.namespace());
-        this.connection = new Connection(options, context);
-        this.calls = new EtcdCalls(connection, context);
+        this.keys = new EtcdKeyLayout(options.namespace());
+        this.connection = new EtcdConnection(options, context);
+        this.calls = new EtcdRequests(connection, context);
         this.late = new DeferredWatches(context.clock(), ARM_AFTER);
         this.sessions = new CurrentSession<>(() -> new EtcdSession(calls, keys, context, options.leaseDuration()));
         this.leaseDuration = options.leaseDuration();
@@ -68,13 +68,13 @@ final class EtcdBackend implements LockBackend {
 
     private void firstContact() {
         ConnectDeadline beginning = ConnectDeadline.of(endpoints(), context.connectTimeout());
-        TlsMismatch mismatch =
-                new TlsMismatch(options.endpointList(), options.tls().isPresent());
+        TlsMismatchProbe mismatch =
+                new TlsMismatchProbe(options.endpointList(), options.tls().isPresent());
         EtcdKeepAlive first = beginning.tryFor(() -> {
             try {
                 return beginning.await(
                         session().ready().toCompletableFuture(),
-                        failure -> EtcdFailure.of(failure, "connect", endpoints()));
+                        failure -> EtcdErrors.of(failure, "connect", endpoints()));
             } catch (BackendUnavailableException e) {
                 throw mismatch.explained(e, endpoints());
             }
@@ -87,11 +87,11 @@ final class EtcdBackend implements LockBackend {
         return sessions.get();
     }
 
-    EtcdCalls calls() {
+    EtcdRequests calls() {
         return calls;
     }
 
-    EtcdKeys keys() {
+    EtcdKeyLayout keys() {
         return keys;
     }
 
@@ -153,7 +153,7 @@ final class EtcdBackend implements LockBackend {
 
     @Override
     public Optional<LockAdmin> admin() {
-        return Optional.of(new EtcdAdmin(calls, keys, options));
+        return Optional.of(new EtcdLockAdmin(calls, keys, options));
     }
 
     @Override

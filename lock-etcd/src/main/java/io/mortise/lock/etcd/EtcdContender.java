@@ -17,12 +17,12 @@ import java.util.concurrent.CompletionStage;
 /**
  * One contender: a key under the lock's name, attached to the session's lease. The one that was created first holds the lock,
  * and the revision of its creation is the token. What it hears and how it ends is here; how it comes to stand in line is in
- * {@link AcquireSteps}, and who is to be woken is the {@link LockLine}'s business.
+ * {@link AcquireTransactions}, and who is to be woken is the {@link LockQueue}'s business.
  *
  * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
  * and the request counts as one that may yet be executed.
  */
-final class EtcdContender implements Contender, LineMembers.Member, DeferredWatches.Held {
+final class EtcdContender implements Contender, QueuedContenders.Member, DeferredWatches.Held {
     private static final AttemptResult WAITING = new AttemptResult.Waiting(Duration.ofSeconds(5));
 
     /** How long the holder of a deleted key waits to hear whether its session went with it. */
@@ -31,9 +31,9 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
     private final EtcdBackend backend;
     private final LockRequest request;
     private final ContenderListener waiter;
-    private final AcquireSteps steps;
-    private final Removal removal;
-    private final SendInOrder inOrder;
+    private final AcquireTransactions steps;
+    private final KeyRemoval removal;
+    private final OrderedAcquires inOrder;
 
     @GuardedBy("this")
     private boolean granted;
@@ -57,9 +57,9 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
         this.backend = backend;
         this.request = request;
         this.waiter = waiter;
-        this.steps = new AcquireSteps(backend.calls(), request);
-        this.removal = new Removal(backend, request.name().value(), steps.record());
-        this.inOrder = new SendInOrder(WAITING, waiter);
+        this.steps = new AcquireTransactions(backend.calls(), request);
+        this.removal = new KeyRemoval(backend, request.name().value(), steps.record());
+        this.inOrder = new OrderedAcquires(WAITING, waiter);
     }
 
     /** Who waits is asked for again by the core; who does not has one attempt, of as many tries as there is time for. */
@@ -69,7 +69,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
     }
 
     private CompletionStage<AttemptResult> once() {
-        Place known = steps.place();
+        ContenderPosition known = steps.place();
         if (known != null) {
             return ask(known);
         }
@@ -82,12 +82,12 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
             throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\": withdrawn");
         }
         EtcdSession.Entry entry = on.enter(request.name());
-        Place first = Place.in(on, entry.line(), entry.slot());
+        ContenderPosition first = ContenderPosition.in(on, entry.line(), entry.slot());
         steps.enter(first);
         return ask(first);
     }
 
-    private CompletionStage<AttemptResult> ask(Place at) {
+    private CompletionStage<AttemptResult> ask(ContenderPosition at) {
         if (isRemoved()) {
             return CompletableFuture.completedFuture(keyGone(at));
         }
@@ -97,11 +97,11 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
         }
         return inOrder.send(
                 at.line().order(),
-                () -> steps.go().thenApply(found -> new SendInOrder.Heard(attempted(found), () -> taken(found))));
+                () -> steps.go().thenApply(found -> new OrderedAcquires.Heard(attempted(found), () -> taken(found))));
     }
 
-    private AttemptResult attempted(AcquireSteps.Standing found) {
-        Place at = found.at();
+    private AttemptResult attempted(AcquireTransactions.Standing found) {
+        ContenderPosition at = found.at();
         return switch (found.finding()) {
             case FIRST -> grant(at);
             case BEHIND -> await(at);
@@ -112,7 +112,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
     }
 
     /** Whether the lock has an owner now who is not about to leave. */
-    private boolean taken(AcquireSteps.Standing found) {
+    private boolean taken(AcquireTransactions.Standing found) {
         return switch (found.finding()) {
             case FIRST -> !isLeaving();
             case BEHIND -> found.at().line().isTaken(found.contenders(), isLeaving());
@@ -120,13 +120,13 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
         };
     }
 
-    private AttemptResult await(Place at) {
+    private AttemptResult await(ContenderPosition at) {
         at.line().await(this);
         // A session that ended before we listened wakes nobody.
         return at.on().isOver() ? sessionEnded(at) : WAITING;
     }
 
-    private AttemptResult grant(Place at) {
+    private AttemptResult grant(ContenderPosition at) {
         synchronized (this) {
             granted = true;
         }
@@ -137,12 +137,12 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
     }
 
     /** The core forgets a displaced contender; what it has in the store goes with the session's lease. */
-    private AttemptResult sessionEnded(Place at) {
+    private AttemptResult sessionEnded(ContenderPosition at) {
         leave(at);
         return new AttemptResult.Displaced("the session with " + backend.endpoints() + " ended");
     }
 
-    private AttemptResult keyGone(Place at) {
+    private AttemptResult keyGone(ContenderPosition at) {
         if (steps.unanswered().mayCome()) {
             backend.settle("a request for lock \"" + request.name() + "\" without an answer", this::end);
         } else {
@@ -166,12 +166,12 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
 
     @Override
     public QueueView.ContenderKey place() {
-        Place at = standing();
+        ContenderPosition at = standing();
         return new QueueView.ContenderKey(at.key(), at.since());
     }
 
-    private Place standing() {
-        Place at = steps.place();
+    private ContenderPosition standing() {
+        ContenderPosition at = steps.place();
         if (at == null) {
             throw new IllegalStateException("it has no place in line");
         }
@@ -204,7 +204,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
 
     @Override
     public void watchOwn() {
-        Place at = steps.place();
+        ContenderPosition at = steps.place();
         if (at != null && !at.on().isOver()) {
             at.line().guard(this);
             if (isEnded()) { // meanwhile: then nobody else makes it forget
@@ -217,7 +217,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
     public CompletionStage<Boolean> end() {
         backend.late().remove(this);
         steps.unanswered().end();
-        Place at = steps.place();
+        ContenderPosition at = steps.place();
         boolean leaves;
         synchronized (this) {
             ended = true;
@@ -247,7 +247,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
                         leave(at);
                         return CompletableFuture.completedFuture(was);
                     }
-                    if (EtcdFailure.isLeaseGone(failure)) {
+                    if (EtcdErrors.isLeaseGone(failure)) {
                         at.on().end("its lease is gone");
                     }
                     return at.on().isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
@@ -255,7 +255,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
                 .thenCompose(stage -> stage);
     }
 
-    private CompletableFuture<Boolean> sessionGone(Place at) {
+    private CompletableFuture<Boolean> sessionGone(ContenderPosition at) {
         return backend.context()
                 .timed("the end of a session at " + backend.endpoints(), at.on().gone())
                 .thenApply(gone -> {
@@ -265,7 +265,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
                 .toCompletableFuture();
     }
 
-    private void leave(Place at) {
+    private void leave(ContenderPosition at) {
         at.line().order().leave(inOrder);
         at.line().forget(this);
         boolean first;
@@ -282,7 +282,7 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
 
     @Override
     public void abandon() {
-        Place at = steps.place();
+        ContenderPosition at = steps.place();
         if (at != null) {
             at.on().end("a key of it could not be deleted for a whole lease");
         }
@@ -290,9 +290,9 @@ final class EtcdContender implements Contender, LineMembers.Member, DeferredWatc
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        Place at = steps.place();
+        ContenderPosition at = steps.place();
         return type == EtcdGuard.class && at != null && at.since() != 0
-                ? Optional.of(type.cast(new LeaseGuard(at.key(), at.since())))
+                ? Optional.of(type.cast(new EtcdTransactionGuard(at.key(), at.since())))
                 : Optional.empty();
     }
 }

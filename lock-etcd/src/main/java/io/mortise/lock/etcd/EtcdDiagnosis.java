@@ -17,14 +17,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What of a cluster, of its members and of our own settings endangers locks. */
+/** Finds settings and states of a cluster and its members that endanger locks. */
 final class EtcdDiagnosis {
     private static final Pattern VERSION = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\.(\\d{1,4}).*");
 
-    private final EtcdCalls calls;
+    private final EtcdRequests calls;
     private final EtcdOptions options;
 
-    EtcdDiagnosis(EtcdCalls calls, EtcdOptions options) {
+    EtcdDiagnosis(EtcdRequests calls, EtcdOptions options) {
         this.calls = calls;
         this.options = options;
     }
@@ -108,7 +108,7 @@ final class EtcdDiagnosis {
                     "start it, or remove it: it counts for the majority as one that is down")));
         }
         URI at = announced.iterator().next();
-        return calls.status(at.getAuthority(), OwnClient.target(List.of(at.getAuthority())))
+        return calls.status(at.getAuthority(), ManagedEtcdClient.target(List.of(at.getAuthority())))
                 .thenApply(status ->
                         ofMember(at.getAuthority(), status.getVersion(), status.getLeader() != 0, amongOthers))
                 .exceptionally(failure -> List.of(new Finding(

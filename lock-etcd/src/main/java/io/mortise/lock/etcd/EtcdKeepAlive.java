@@ -6,7 +6,7 @@ import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 
-/** The session's: what all its grants hang on. */
+/** Validity of the session, on which all its grants depend. */
 final class EtcdKeepAlive extends KeepAlive {
     /** More often than each third of it: a contact that is older makes "busy" doubtful (S15). */
     private static final int RENEWALS_PER_LEASE = 4;

@@ -7,7 +7,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
 import java.util.Objects;
 
-/** The typed way in: for TLS of your own making, or a jetcd {@code Client} that the application already has. */
+/** Programmatic configuration of etcd: TLS of your own, or a jetcd {@code Client} that the application already has. */
 public final class EtcdLocks {
     private EtcdLocks() {}
 

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** How to reach etcd. Immutable: each method returns a changed copy. Never prints credentials. */
+/** Options of the etcd backend. Immutable: each method returns a changed copy. Never prints credentials. */
 public final class EtcdOptions {
     /** What all keys begin with unless said otherwise. */
     public static final String DEFAULT_NAMESPACE = "mortise/";

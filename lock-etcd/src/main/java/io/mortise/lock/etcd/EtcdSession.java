@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One lease of the store, from its grant to its end; it never revives. All contenders' keys of a client are attached to it,
- * and one key that stands for the session itself. The version of that key is the session's epoch: an acquire is executed only
- * in the epoch in which it was sent, so that a withdrawal which begins a new one defeats what is still on its way (S8).
+ * One etcd lease, from its grant to its end; it is never revived. All contenders' keys of a client are attached to it, and one
+ * key that stands for the session itself. The version of that key is the session's epoch: an acquire is executed only in the
+ * epoch in which it was sent, so that a withdrawal which begins a new one defeats what is still on its way (S8).
  */
 final class EtcdSession implements CurrentSession.Session {
     private static final Logger log = LoggerFactory.getLogger(EtcdSession.class);
@@ -34,11 +34,11 @@ final class EtcdSession implements CurrentSession.Session {
     /** Why it is over, if the store says no more. */
     static final String KEY_GONE = "its key was deleted, or its lease revoked";
 
-    private final EtcdCalls calls;
-    private final EtcdKeys keys;
+    private final EtcdRequests calls;
+    private final EtcdKeyLayout keys;
     private final BackendContext context;
     private final SessionWaitQueue<EtcdKeepAlive> ready = new SessionWaitQueue<>();
-    private final Map<String, LockLine> lines = new ConcurrentHashMap<>();
+    private final Map<String, LockQueue> lines = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
@@ -50,7 +50,7 @@ final class EtcdSession implements CurrentSession.Session {
     private volatile boolean over;
 
     /** @param lease to ask for */
-    EtcdSession(EtcdCalls calls, EtcdKeys keys, BackendContext context, Duration lease) {
+    EtcdSession(EtcdRequests calls, EtcdKeyLayout keys, BackendContext context, Duration lease) {
         this.lease = lease;
         this.calls = calls;
         this.keys = keys;
@@ -82,7 +82,7 @@ final class EtcdSession implements CurrentSession.Session {
         if (over) {
             revoke();
         }
-        return calls.txn("opening a session", new Cmp[] {Requests.isAbsent(sessionKey())}, new Op[] {putKey()})
+        return calls.txn("opening a session", new Cmp[] {TransactionParts.isAbsent(sessionKey())}, new Op[] {putKey()})
                 .thenApply(put -> {
                     if (!put.isSucceeded()) {
                         throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
@@ -110,7 +110,7 @@ final class EtcdSession implements CurrentSession.Session {
 
     /** Begins the session, or a new epoch of it, where it is part of a transaction. */
     Op putKey() {
-        return Requests.put(sessionKey(), EtcdKeys.bytes("client=" + context.clientId()), leaseId);
+        return TransactionParts.put(sessionKey(), EtcdKeyLayout.bytes("client=" + context.clientId()), leaseId);
     }
 
     long lease() {
@@ -159,8 +159,8 @@ final class EtcdSession implements CurrentSession.Session {
     /** The lock as this session sees it; the caller has a slot in it from now on. */
     Entry enter(LockName name) {
         int[] slot = new int[1];
-        LockLine line = lines.compute(keys.contenders(name), (contenders, known) -> {
-            LockLine used = known != null ? known : new LockLine(calls, context.clock(), contenders, this::forget);
+        LockQueue line = lines.compute(keys.contenders(name), (contenders, known) -> {
+            LockQueue used = known != null ? known : new LockQueue(calls, context.clock(), contenders, this::forget);
             slot[0] = used.enter();
             return used;
         });
@@ -171,9 +171,9 @@ final class EtcdSession implements CurrentSession.Session {
     }
 
     /** A slot in a line. */
-    record Entry(LockLine line, int slot) {}
+    record Entry(LockQueue line, int slot) {}
 
-    private void forget(LockLine idle) {
+    private void forget(LockQueue idle) {
         lines.computeIfPresent(idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
     }
 
@@ -213,9 +213,9 @@ final class EtcdSession implements CurrentSession.Session {
                         },
                         () -> log.debug(
                                 "event=session-not-opened lease={} cause=\"{}\"", leaseId(), failure.toString()));
-        ready.fail(EtcdFailure.of(failure, "opening a session", calls.endpoints()));
+        ready.fail(EtcdErrors.of(failure, "opening a session", calls.endpoints()));
         watch.close();
-        lines.values().forEach(LockLine::end);
+        lines.values().forEach(LockQueue::end);
         if (leaseId == 0) {
             closed.complete(null);
             gone.complete(true); // nothing was ever attached to a lease that may yet be granted

@@ -15,8 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A jetcd client that is connected to one member, and when that member was heard last; or the application's client, which may be
- * connected to several.
+ * A jetcd client of one member, and when that member last answered; or the application's client.
  *
  * <p>It is made and first used on a thread of the core's: jetcd binds its answers to the Vert.x context of the thread that uses it
  * first, and looks up the servers' names there. With credentials it has its first token before anybody else may use it: jetcd
@@ -42,7 +41,7 @@ final class MemberClient implements WatchMultiplexer.MemberListener {
     MemberClient(
             EtcdOptions options,
             List<String> endpoints,
-            TryTimeout tries,
+            RequestTryTimeout tries,
             BackendContext context,
             Consumer<MemberClient> whenSilent) {
         this.options = options;
@@ -50,7 +49,8 @@ final class MemberClient implements WatchMultiplexer.MemberListener {
         this.endpoints = endpoints.size() == 1 ? endpoints.get(0) : options.endpoints();
         this.whenSilent = whenSilent;
         this.heardAt = context.clock().nanoTime();
-        this.client = options.client().orElseGet(() -> OwnClient.build(options, endpoints, tries, context, this));
+        this.client =
+                options.client().orElseGet(() -> ManagedEtcdClient.build(options, endpoints, tries, context, this));
         try {
             prepare();
         } catch (RuntimeException | Error e) {
@@ -73,7 +73,7 @@ final class MemberClient implements WatchMultiplexer.MemberListener {
     }
 
     private CompletableFuture<?> ask(KV kv) {
-        return kv.get(EtcdKeys.bytes(options.namespace() + "%"), GetOption.DEFAULT);
+        return kv.get(EtcdKeyLayout.bytes(options.namespace() + "%"), GetOption.DEFAULT);
     }
 
     /** Asks again while a try is too short for an election. Whatever else is wrong, the first request of a session says it better. */
@@ -86,7 +86,7 @@ final class MemberClient implements WatchMultiplexer.MemberListener {
                 return;
             } catch (ExecutionException | TimeoutException e) {
                 log.debug("event=first-request-failed endpoints={}", endpoints, e);
-                if (System.nanoTime() - until >= 0 || !EtcdFailure.isLate(e)) {
+                if (System.nanoTime() - until >= 0 || !EtcdErrors.isLate(e)) {
                     return;
                 }
             } catch (InterruptedException e) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** A lock's queue in the store, as far as is known here: one look at it, and the changes since. Not thread-safe. */
+/** A lock's queue as last read from the store, with the changes since. Not thread-safe. */
 final class QueueView {
     /**
      * A key under the lock's name.

@@ -10,16 +10,16 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Asks the store whether a session stands: to renew it, or because something hints that it may be over. */
+/** Checks and renews a session: on schedule, or when something hints that it may have ended. */
 final class SessionRenewal {
     private static final int PROOFS = 3;
 
     private final EtcdSession session;
-    private final EtcdCalls calls;
+    private final EtcdRequests calls;
     private final LockClock clock;
-    private final SharedLook looks = new SharedLook(this::look);
+    private final SharedRead looks = new SharedRead(this::look);
 
-    SessionRenewal(EtcdSession session, EtcdCalls calls, LockClock clock) {
+    SessionRenewal(EtcdSession session, EtcdRequests calls, LockClock clock) {
         this.session = session;
         this.calls = calls;
         this.clock = clock;
@@ -45,7 +45,7 @@ final class SessionRenewal {
                     if (failure == null) {
                         return;
                     }
-                    if (EtcdFailure.isLeaseGone(failure)) {
+                    if (EtcdErrors.isLeaseGone(failure)) {
                         // A leader that was replaced may say so by itself: what the majority knows decides.
                         look().whenComplete(
                                         (there, unknown) -> unknown(keepAlive, unknown != null ? unknown : failure));
@@ -56,11 +56,11 @@ final class SessionRenewal {
     }
 
     private void unknown(EtcdKeepAlive keepAlive, Throwable failure) {
-        keepAlive.unknown(EtcdFailure.of(failure, "renewal", calls.endpoints()));
+        keepAlive.unknown(EtcdErrors.of(failure, "renewal", calls.endpoints()));
     }
 
     private void proved(EtcdKeepAlive keepAlive, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
-        SessionProof proof = SessionProof.of(
+        SessionCheckResult proof = SessionCheckResult.of(
                 session.lease(),
                 kept.getHeader().getRaftTerm(),
                 read.getHeader().getRaftTerm(),

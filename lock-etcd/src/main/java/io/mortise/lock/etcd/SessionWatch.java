@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The watch of a session's key, opened again when it ends: an end of the session by anybody else is told at once. */
-final class SessionWatch implements KeyWatch.Listener {
+/** Watches a session's key, so that the end of the session is known at once. */
+final class SessionWatch implements KeyRangeWatch.Listener {
     private static final Logger log = LoggerFactory.getLogger(SessionWatch.class);
     private static final Duration RETRY = Duration.ofMillis(500);
 
     private final EtcdSession session;
-    private final EtcdCalls calls;
+    private final EtcdRequests calls;
     private final LockClock clock;
-    private volatile @Nullable KeyWatch watch;
+    private volatile @Nullable KeyRangeWatch watch;
 
-    SessionWatch(EtcdSession session, EtcdCalls calls, LockClock clock) {
+    SessionWatch(EtcdSession session, EtcdRequests calls, LockClock clock) {
         this.session = session;
         this.calls = calls;
         this.clock = clock;
@@ -34,7 +34,8 @@ final class SessionWatch implements KeyWatch.Listener {
         if (session.isOver()) {
             return;
         }
-        watch = KeyWatch.open(calls, session.sessionKey(), WatchOption.builder().withNoPut(true), this);
+        watch = KeyRangeWatch.open(
+                calls, session.sessionKey(), WatchOption.builder().withNoPut(true), this);
         if (session.isOver()) {
             close();
         }
@@ -42,7 +43,7 @@ final class SessionWatch implements KeyWatch.Listener {
 
     /** The session is over. */
     void close() {
-        KeyWatch closing = watch;
+        KeyRangeWatch closing = watch;
         if (closing != null) {
             closing.close();
         }

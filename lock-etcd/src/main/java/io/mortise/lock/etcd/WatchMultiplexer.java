@@ -17,10 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Puts all watches of a client on one gRPC stream. jetcd opens a stream for each watch, and servers and proxies limit the streams
- * of a connection: with as many watches as that, every other request of the client would wait for ever behind them.
- */
+/** Puts all watches of a client on one gRPC stream. */
 final class WatchMultiplexer implements ClientInterceptor {
     private static final Logger log = LoggerFactory.getLogger(WatchMultiplexer.class);
 

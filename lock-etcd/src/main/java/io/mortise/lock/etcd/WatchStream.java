@@ -20,9 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One gRPC stream with any number of watches, until it breaks: then all of them end, and whoever needs one opens another. A
- * stream that has been silent for a while is asked for its progress; one that answers nothing is ended, since a member that was
- * stopped leaves its connections open.
+ * One gRPC stream with any number of watches; when it breaks, all of them end. A stream that has been silent for a while is
+ * asked for its progress; one that answers nothing is ended, since a member that was stopped leaves its connections open.
  */
 final class WatchStream extends ClientCall.Listener<WatchResponse> {
     private static final Logger log = LoggerFactory.getLogger(WatchStream.class);

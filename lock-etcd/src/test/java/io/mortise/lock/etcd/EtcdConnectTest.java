@@ -181,7 +181,7 @@ class EtcdConnectTest {
     void aBorrowedClientIsUsedAndLeftOpen() throws Exception {
         try (Client borrowed = Client.builder()
                 .endpoints(open.endpoint())
-                .namespace(EtcdKeys.bytes("ours/"))
+                .namespace(EtcdKeyLayout.bytes("ours/"))
                 .build()) {
             LockClient client = EtcdLocks.connect(EtcdOptions.using(borrowed));
             try (Lease lease = client.named("x").acquire();
@@ -192,7 +192,7 @@ class EtcdConnectTest {
             client.close();
             assertThat(borrowed.getKVClient()
                             .get(
-                                    EtcdKeys.bytes("mortise/"),
+                                    EtcdKeyLayout.bytes("mortise/"),
                                     GetOption.builder().isPrefix(true).build())
                             .get(5, TimeUnit.SECONDS)
                             .getKvs())

@@ -45,7 +45,7 @@ class EtcdGuardTest extends OneServerTest {
     }
 
     private static ByteSequence bytes(String text) {
-        return EtcdKeys.bytes(text);
+        return EtcdKeyLayout.bytes(text);
     }
 
     private Optional<String> written() {

@@ -97,7 +97,7 @@ class EtcdOptionsTest {
 
     @Test
     void addressesGoToJetcdAsItReadsThem() {
-        URI target = URI.create(OwnClient.target(List.of("h:1", "[::1]:2", "a_b:3")));
+        URI target = URI.create(ManagedEtcdClient.target(List.of("h:1", "[::1]:2", "a_b:3")));
         assertThat(target.getScheme()).isEqualTo("ip");
         assertThat(target.getAuthority()).isNull();
         assertThat(target.getPath()).isEqualTo("/h:1,[::1]:2,a_b:3");

@@ -128,7 +128,7 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Clus
     @Override
     public void deleteGrant(String lockName) {
         BareEtcd etcd = bare();
-        etcd.list(new EtcdKeys(namespace).contenders(new LockName(lockName))).stream()
+        etcd.list(new EtcdKeyLayout(namespace).contenders(new LockName(lockName))).stream()
                 .min(Comparator.comparingLong(EtcdEntry::createRevision))
                 .ifPresent(holder -> etcd.delete(holder.key()));
     }

@@ -43,7 +43,7 @@ record OneNamespace(EtcdTestServer server, String name) {
 
     /** The contenders for a lock, the holder first. */
     List<EtcdEntry> line(String lock) {
-        return bare().list(new EtcdKeys(name).contenders(new LockName(lock))).stream()
+        return bare().list(new EtcdKeyLayout(name).contenders(new LockName(lock))).stream()
                 .sorted(Comparator.comparingLong(EtcdEntry::createRevision))
                 .toList();
     }

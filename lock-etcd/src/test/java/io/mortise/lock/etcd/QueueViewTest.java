@@ -9,8 +9,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class QueueViewTest {
-    private static final ByteSequence A = EtcdKeys.bytes("a");
-    private static final ByteSequence B = EtcdKeys.bytes("b");
+    private static final ByteSequence A = EtcdKeyLayout.bytes("a");
+    private static final ByteSequence B = EtcdKeyLayout.bytes("b");
 
     private final QueueView view = new QueueView();
 

@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who serves which slot: asked anew when something points to a change, one at a time and not too often. */
+/** Knows which master serves which slot; reads the topology anew when something points to a change. */
 final class ClusterTopology {
     private static final Logger log = LoggerFactory.getLogger(ClusterTopology.class);
 

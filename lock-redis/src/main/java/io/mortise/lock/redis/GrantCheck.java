@@ -2,7 +2,7 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -10,14 +10,11 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Decides when a grant or a renewal that a server acknowledged counts: once enough replicas have it ({@code waitReplicas}), and
- * once a majority of the sentinels names its server.
- */
+/** Decides when an acknowledged grant counts: enough replicas have it, and a majority of sentinels names its server. */
 final class GrantCheck {
-    private final RedisLink link;
+    private final RedisConnections link;
 
-    GrantCheck(RedisLink link) {
+    GrantCheck(RedisConnections link) {
         this.link = link;
     }
 
@@ -43,7 +40,8 @@ final class GrantCheck {
     }
 
     /** Returns a grant that was handed on with the deadline that it has; empty if that is too soon, or not known. */
-    Optional<HandedOn.Grant> bounded(HandedOn.Grant grant, RedisNode node, Duration lease, LockClock clock) {
+    Optional<HandedOffGrant.Grant> bounded(
+            HandedOffGrant.Grant grant, RedisNode node, Duration lease, LockClock clock) {
         if (link.sentinels().isEmpty()) {
             return Optional.of(grant);
         }
@@ -56,7 +54,7 @@ final class GrantCheck {
         long validUntil = until - grant.validUntil() < 0 ? until : grant.validUntil();
         return validUntil - clock.nanoTime() < lease.toNanos() / 2
                 ? Optional.empty()
-                : Optional.of(new HandedOn.Grant(grant.token(), validUntil));
+                : Optional.of(new HandedOffGrant.Grant(grant.token(), validUntil));
     }
 
     /**
@@ -74,7 +72,7 @@ final class GrantCheck {
             if (failure == null) {
                 replicas(node, epoch, named - sentNanos < 0 ? named : sentNanos, untilNanos, handler);
             } else {
-                handler.checked(sentNanos, RedisFailure.of(failure, "the sentinels' answer", link.endpoints()));
+                handler.checked(sentNanos, RedisErrors.of(failure, "the sentinels' answer", link.endpoints()));
             }
         });
     }

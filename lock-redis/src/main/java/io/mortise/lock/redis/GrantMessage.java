@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a lock's server publishes for one of its waiters. Anybody may publish on its channel: what is not of this form is
- * no message, and what is counts only if its signature is right (S19).
+ * Parses the message that a lock's server publishes for one of its waiters. Anybody may publish on its channel: what is not of
+ * this form is no message, and what is counts only if its signature is right (S19).
  */
 sealed interface GrantMessage {
     Pattern FORM = Pattern.compile("(G ([0-9a-f]{32}) (\\d{1,16}) (\\d{1,16})|W ([0-9a-f]{32})) ([0-9a-f]{40}) (\\S+)");
@@ -21,7 +21,7 @@ sealed interface GrantMessage {
     /** All of it but the signature. */
     String signedText();
 
-    /** 40 hexadecimal digits, see {@link MessageSigner}. */
+    /** 40 hexadecimal digits, see {@link MessageSignature}. */
     String signature();
 
     /** The lock was handed on to it, at that time of the server's clock. */

@@ -3,7 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
-import io.mortise.lock.redis.node.Mailbox;
+import io.mortise.lock.redis.node.ContenderRegistry;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
@@ -21,29 +21,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The SPI over a link: contenders, and the messages for them. */
-final class RedisBackend implements LockBackend, ClusterLink.Listener {
+final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     private static final Logger log = LoggerFactory.getLogger(RedisBackend.class);
 
     private final RedisOptions options;
     private final BackendContext context;
-    private final RedisKeys keys;
-    private final MessageSigner signer = new MessageSigner();
-    private final Mailbox<RedisContender> mailbox;
-    private final RedisLink link;
-    private final Renewals renewals;
+    private final RedisKeyLayout keys;
+    private final MessageSignature signer = new MessageSignature();
+    private final ContenderRegistry<RedisContender> mailbox;
+    private final RedisConnections link;
+    private final RedisRenewals renewals;
     private final GrantCheck grantCheck;
 
     @SuppressWarnings("this-escape") // messages before the constructor ends find an empty mailbox
     private RedisBackend(RedisOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
-        this.keys = options.isCluster() ? RedisKeys.clustered(options.prefix()) : new RedisKeys(options.prefix());
-        this.mailbox = new Mailbox<>(context.clock());
+        this.keys =
+                options.isCluster() ? RedisKeyLayout.clustered(options.prefix()) : new RedisKeyLayout(options.prefix());
+        this.mailbox = new ContenderRegistry<>(context.clock());
         this.link = options.isCluster()
-                ? ClusterLink.open(options, keys, context, this)
-                : StandaloneLink.open(options, keys.channel(context.clientId()), context, this);
+                ? ClusterConnections.open(options, keys, context, this)
+                : StandaloneConnection.open(options, keys.channel(context.clientId()), context, this);
         this.grantCheck = new GrantCheck(link);
-        this.renewals = new Renewals(link, grantCheck, context.clock(), context.requestTimeout());
+        this.renewals = new RedisRenewals(link, grantCheck, context.clock(), context.requestTimeout());
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {
@@ -56,19 +57,19 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
         return context;
     }
 
-    RedisKeys keys() {
+    RedisKeyLayout keys() {
         return keys;
     }
 
-    Mailbox<RedisContender> mailbox() {
+    ContenderRegistry<RedisContender> mailbox() {
         return mailbox;
     }
 
-    MessageSigner signer() {
+    MessageSignature signer() {
         return signer;
     }
 
-    RedisLink link() {
+    RedisConnections link() {
         return link;
     }
 
@@ -131,7 +132,7 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
             log.debug("event=message-ignored length={}", message.key().length());
             return;
         }
-        RedisKeys.OfLock lock = keysOf(name.get());
+        RedisKeyLayout.OfLock lock = keysOf(name.get());
         context.cleanUp(
                 "the turn of an attempt for lock \"" + LockName.shown(name.get())
                         + "\" that nobody here makes any more",
@@ -193,11 +194,11 @@ final class RedisBackend implements LockBackend, ClusterLink.Listener {
 
     @Override
     public Optional<LockAdmin> admin() {
-        return Optional.of(new RedisAdmin(this));
+        return Optional.of(new RedisLockAdmin(this));
     }
 
     /** For the operator's view. */
-    RedisKeys.OfLock keysOf(String name) {
+    RedisKeyLayout.OfLock keysOf(String name) {
         return keys.of(new LockName(name));
     }
 

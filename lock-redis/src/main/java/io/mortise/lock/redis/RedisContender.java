@@ -3,11 +3,11 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.Mailbox;
-import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.AttemptRemoval;
+import io.mortise.lock.redis.node.ContenderRegistry;
+import io.mortise.lock.redis.node.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Removal;
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * One contender: an entry in the lock's queue in Redis. Whoever releases hands the lock on to the first entry, and publishes
  * that to the client that waits there. The core does not overlap calls; answers and messages come on the I/O thread.
  */
-final class RedisContender implements Contender, Mailbox.Owner {
+final class RedisContender implements Contender, ContenderRegistry.Owner {
     private static final Logger log = LoggerFactory.getLogger(RedisContender.class);
 
     /** How often a waiter asks at least, in case a message was lost; also how it notices that a holder died. */
@@ -46,11 +46,11 @@ final class RedisContender implements Contender, Mailbox.Owner {
     private final BackendContext context;
     private final LockRequest request;
     private final ContenderListener waiter;
-    private final RedisKeys.OfLock keys;
+    private final RedisKeyLayout.OfLock keys;
     private final String record;
     private final String nonce;
-    private final Removal removal;
-    private final HandedOn handedOn = new HandedOn();
+    private final AttemptRemoval removal;
+    private final HandedOffGrant handedOn = new HandedOffGrant();
     private volatile boolean leaves; // something may be in the store
     private volatile boolean granted;
     private volatile boolean abandoned;
@@ -64,13 +64,14 @@ final class RedisContender implements Contender, Mailbox.Owner {
         this.keys = backend.keys().of(request.name());
         this.record = request.ownerRecord() + backend.mark(); // since when it asked, however often it asks (S18)
         this.nonce = request.mayWait() ? backend.signer().nonce(request.attemptId()) : "";
-        this.removal = new Removal(context, request, this::node, RedisScript.RELEASE.script(), keys.all(), timeWanted ->
-                new String[] {request.attemptId(), timeWanted ? "1" : "0"});
+        this.removal =
+                new AttemptRemoval(context, request, this::node, RedisScript.RELEASE.script(), keys.all(), timeWanted ->
+                        new String[] {request.attemptId(), timeWanted ? "1" : "0"});
     }
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        Optional<HandedOn.Grant> collected = handedOn.collect(
+        Optional<HandedOffGrant.Grant> collected = handedOn.collect(
                         node(), request.leaseDuration(), context.clock().nanoTime())
                 .flatMap(
                         grant -> backend.grantCheck().bounded(grant, node(), request.leaseDuration(), context.clock()));
@@ -118,7 +119,7 @@ final class RedisContender implements Contender, Mailbox.Owner {
         };
         leaves = true;
         backend.grantCheck().prepare(node, request.leaseDuration());
-        node.run(RedisScript.ACQUIRE.script(), keys.all(), args, new Reply() {
+        node.run(RedisScript.ACQUIRE.script(), keys.all(), args, new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {
                 RedisContender.this.answered(answer, rounds, node, now, values);
@@ -129,7 +130,7 @@ final class RedisContender implements Contender, Mailbox.Owner {
                 if (!notExecuted) {
                     removal.unanswered(epoch, notAfter);
                 }
-                answer.completeExceptionally(RedisFailure.of(cause, acquire(), backend.endpoints()));
+                answer.completeExceptionally(RedisErrors.of(cause, acquire(), backend.endpoints()));
             }
         });
     }

@@ -7,16 +7,16 @@ import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What one grant's deadline hangs on: its key. */
+/** Validity of one grant: its key in Redis. */
 final class RedisKeepAlive extends KeepAlive {
     private static final int RENEWALS_PER_LEASE = 3;
 
-    private final RedisKeys.OfLock keys;
+    private final RedisKeyLayout.OfLock keys;
     private final String attemptId;
     private final Duration lease;
     private volatile @Nullable RedisNode renewedAt; // none yet
 
-    RedisKeepAlive(LockClock clock, RedisKeys.OfLock keys, String attemptId, Duration lease, long validUntil) {
+    RedisKeepAlive(LockClock clock, RedisKeyLayout.OfLock keys, String attemptId, Duration lease, long validUntil) {
         super(clock, Duration.ofNanos(lease.toNanos() / RENEWALS_PER_LEASE), validUntil); // dividedBy is slow
         this.keys = keys;
         this.attemptId = attemptId;
@@ -29,11 +29,11 @@ final class RedisKeepAlive extends KeepAlive {
     }
 
     /** Whether it was renewed last at a server that does not have its lock any more. */
-    boolean isMisplaced(RedisLink link) {
+    boolean isMisplaced(RedisConnections link) {
         return link.nodeOf(keys) != renewedAt;
     }
 
-    RedisKeys.OfLock keys() {
+    RedisKeyLayout.OfLock keys() {
         return keys;
     }
 

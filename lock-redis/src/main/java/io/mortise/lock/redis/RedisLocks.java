@@ -6,10 +6,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
 import java.util.Objects;
 
-/**
- * The typed way in: for TLS with certificates of your own, or a {@code RedisClient} or {@code RedisClusterClient} that the
- * application already has.
- */
+/** Programmatic configuration of Redis: TLS with certificates of your own, or a client that the application already has. */
 public final class RedisLocks {
     private RedisLocks() {}
 

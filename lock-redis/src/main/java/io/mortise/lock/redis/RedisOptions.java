@@ -5,9 +5,9 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.mortise.lock.redis.node.ManagedRedisUri;
 import io.mortise.lock.redis.node.OptionLimits;
-import io.mortise.lock.redis.node.OwnUri;
-import io.mortise.lock.redis.node.RedisAccess;
+import io.mortise.lock.redis.node.RedisAccessCheck;
 import io.mortise.lock.spi.AccessCheck;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** How to reach Redis. Immutable: each method returns a changed copy. Never prints credentials. */
+/** Options of the Redis backend. Immutable: each method returns a changed copy. Never prints credentials. */
 public final class RedisOptions {
     /** What all keys begin with unless said otherwise. */
     public static final String DEFAULT_PREFIX = "lock:";
@@ -70,7 +70,7 @@ public final class RedisOptions {
                     "uri names no host, must name one host and port, a socket, or sentinels");
         }
         return new RedisOptions(
-                new Target(Optional.of(new OwnUri(uri)), List.of(), Optional.empty(), Optional.empty()));
+                new Target(Optional.of(new ManagedRedisUri(uri)), List.of(), Optional.empty(), Optional.empty()));
     }
 
     /**
@@ -100,7 +100,7 @@ public final class RedisOptions {
                 throw new IllegalArgumentException(
                         "uris must each name a host and port, and database 0: clusters have no other");
             }
-            own.add(new OwnUri(uri));
+            own.add(new ManagedRedisUri(uri));
         }
         return new RedisOptions(new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
     }
@@ -192,7 +192,7 @@ public final class RedisOptions {
     /** Who can reach the locks, as far as the options tell. */
     Optional<AccessCheck> access() {
         List<RedisURI> uris = isCluster() ? target.clusterUris : uri().stream().toList();
-        return RedisAccess.of(servers(), uris, sslOptions.isPresent());
+        return RedisAccessCheck.of(servers(), uris, sslOptions.isPresent());
     }
 
     /** Where they are, without secrets. */

@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.node.ServerUrl;
+import io.mortise.lock.redis.node.RedisUrlParser;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
@@ -66,7 +66,7 @@ public final class RedisProvider implements LockProvider {
             }
             options = options.waitReplicas(
                     url.integer("waitReplicas", 0, RedisOptions.MOST_REPLICAS).orElse(0));
-            Optional<SslOptions> trusted = ServerUrl.sslOptions(url);
+            Optional<SslOptions> trusted = RedisUrlParser.sslOptions(url);
             if (trusted.isPresent()) {
                 options = options.sslOptions(trusted.get());
             }
@@ -79,7 +79,7 @@ public final class RedisProvider implements LockProvider {
     private static List<RedisURI> nodes(LockUrl url) {
         List<RedisURI> nodes = new ArrayList<>();
         for (LockUrl.Endpoint node : url.endpoints(DEFAULT_PORT)) {
-            nodes.add(uri(url, RedisURI.Builder.redis(ServerUrl.plain(node.host()), node.port()))
+            nodes.add(uri(url, RedisURI.Builder.redis(RedisUrlParser.plain(node.host()), node.port()))
                     .build());
         }
         return nodes;
@@ -100,7 +100,7 @@ public final class RedisProvider implements LockProvider {
             throw new IllegalArgumentException("master needs redis-sentinel://");
         }
         boolean tls = url.scheme().startsWith("rediss");
-        return ServerUrl.access(url, tls, "rediss", uri).withDatabase(database(url));
+        return RedisUrlParser.access(url, tls, "rediss", uri).withDatabase(database(url));
     }
 
     private static RedisURI.Builder sentinels(LockUrl url) {
@@ -110,7 +110,7 @@ public final class RedisProvider implements LockProvider {
                         .orElseThrow(() -> new IllegalArgumentException(
                                 "it names no master: expected ?master=NAME, as the sentinels know it")));
         url.endpoints(DEFAULT_SENTINEL_PORT)
-                .forEach(sentinel -> uri.withSentinel(ServerUrl.plain(sentinel.host()), sentinel.port()));
+                .forEach(sentinel -> uri.withSentinel(RedisUrlParser.plain(sentinel.host()), sentinel.port()));
         return uri;
     }
 
@@ -120,10 +120,10 @@ public final class RedisProvider implements LockProvider {
             throw new IllegalArgumentException("it names " + hosts.size() + " hosts, must name one");
         }
         return RedisURI.Builder.redis(
-                ServerUrl.plain(hosts.get(0).host()), hosts.get(0).port());
+                RedisUrlParser.plain(hosts.get(0).host()), hosts.get(0).port());
     }
 
     private static int database(LockUrl url) {
-        return ServerUrl.database(url, url.scheme().equals("redis-socket") ? "" : url.path());
+        return RedisUrlParser.database(url, url.scheme().equals("redis-socket") ? "" : url.path());
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.LuaScript;
 
 /**
- * The scripts, made of files beside this class and of those that all can use; the one that gives its name says in its head
- * what it takes and answers. What needs the queue comes last: Lua makes each function anew at every run, and most runs end
- * before.
+ * The Lua scripts of this backend. What needs the queue comes last: Lua makes each function anew at every run, and most runs
+ * end before.
  */
 enum RedisScript {
     ACQUIRE("shared/keys", "tokens", "acquire", "shared/queue", "hand_on", "acquire_in_line"),
@@ -15,13 +14,13 @@ enum RedisScript {
     RENEW("renew"),
     STATUS("shared/status");
 
-    private final Script script;
+    private final LuaScript script;
 
     RedisScript(String... files) {
-        script = Script.of(RedisScript.class::getResourceAsStream, files);
+        script = LuaScript.of(RedisScript.class::getResourceAsStream, files);
     }
 
-    Script script() {
+    LuaScript script() {
         return script;
     }
 }

@@ -28,7 +28,7 @@ import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Asks one sentinel, over a connection that is opened when it is asked and closed when it was lost or silent. Thread-safe. */
+/** Connection to one sentinel, opened by the first question and closed when it was lost or silent. Thread-safe. */
 final class SentinelConnection implements RedisConnectionStateListener {
     private final RedisClient client;
     private final RedisURI uri;

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the sentinels whether a majority of them names the very server that the client's connection leads to. A grant or a renewal
- * counts no later than from such an answer: whoever is cut off together with an old master stops believing within one lease
- * (ADR 0030). Asks only when somebody acquires or renews. Thread-safe.
+ * Confirms that a majority of the sentinels names the server of the client's connection. A grant or a renewal counts no later
+ * than from such an answer: whoever is cut off together with an old master stops believing within one lease (ADR 0030). Asks
+ * only when somebody acquires or renews. Thread-safe.
  */
 final class SentinelQuorum {
     private static final Logger log = LoggerFactory.getLogger(SentinelQuorum.class);
@@ -31,7 +31,7 @@ final class SentinelQuorum {
 
     private static final Duration BETWEEN_FAILURES = Duration.ofMillis(100);
 
-    private final Sentinels sentinels;
+    private final SentinelGroup sentinels;
     private final BackendContext context;
 
     @GuardedBy("this")
@@ -45,7 +45,7 @@ final class SentinelQuorum {
     /** A majority named the server of that connection; when it was asked. */
     private record Confirmation(int epoch, long sentNanos) {}
 
-    SentinelQuorum(Sentinels sentinels, BackendContext context) {
+    SentinelQuorum(SentinelGroup sentinels, BackendContext context) {
         this.sentinels = sentinels;
         this.context = context;
     }

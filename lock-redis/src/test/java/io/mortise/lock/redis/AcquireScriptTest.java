@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** {@code acquire.lua} alone, on a server. */
-class AcquireScriptTest extends ScriptTest {
+class AcquireScriptTest extends LuaScriptTest {
     @Test
     void aFreeLockIsGrantedWithItsLeaseAndToken() {
         long before = bench.micros();

@@ -9,7 +9,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.redis.node.OwnClient;
+import io.mortise.lock.redis.node.ManagedRedisClient;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendOverLines;
@@ -74,8 +74,9 @@ class ClusterFaultConformanceTest extends FaultConformance {
             RedisURI first = RedisURI.create("127.0.0.1", cluster.nodes().get(0).port());
             first.setTimeout(requestTimeout);
             RedisClusterClient created = RedisClusterClient.create(resources, first);
-            created.setOptions(ClusterClientOptions.builder(OwnClient.lettuce(Optional.empty(), requestTimeout))
-                    .build());
+            created.setOptions(
+                    ClusterClientOptions.builder(ManagedRedisClient.lettuce(Optional.empty(), requestTimeout))
+                            .build());
             client = created;
             return created;
         }
@@ -138,7 +139,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
 
         @Override
         public void deleteGrant(String lockName) {
-            RedisKeys.OfLock keys = RedisKeys.clustered(prefix).of(new LockName(lockName));
+            RedisKeyLayout.OfLock keys = RedisKeyLayout.clustered(prefix).of(new LockName(lockName));
             try (BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
                 redis.call("DEL", keys.grant());
             }

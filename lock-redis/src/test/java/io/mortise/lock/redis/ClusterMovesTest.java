@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 /** Locks whose slot goes to another master, by an operator's hand or because theirs has died. */
 @Tag("once")
 class ClusterMovesTest {
-    private static final RedisKeys KEYS = RedisKeys.clustered(RedisOptions.DEFAULT_PREFIX);
+    private static final RedisKeyLayout KEYS = RedisKeyLayout.clustered(RedisOptions.DEFAULT_PREFIX);
     private static final int SLOT = KEYS.of(new LockName("x")).slot();
 
     private final List<Thread> workers = new ArrayList<>();

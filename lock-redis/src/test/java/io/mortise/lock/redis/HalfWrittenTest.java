@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A script that fails half way, which Redis does not roll back: nobody is told of a grant that was not written (S1). */
-class HalfWrittenTest extends ScriptTest {
+class HalfWrittenTest extends LuaScriptTest {
     @AfterEach
     void giveMemoryBack() {
         bench.redis.call("CONFIG", "SET", "maxmemory", "0");

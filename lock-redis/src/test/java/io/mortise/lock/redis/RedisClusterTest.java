@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 /** What is special about a cluster: where keys and channels are, and how many requests that takes. */
 @Tag("once")
 class RedisClusterTest {
-    private static final RedisKeys KEYS = RedisKeys.clustered(RedisOptions.DEFAULT_PREFIX);
+    private static final RedisKeyLayout KEYS = RedisKeyLayout.clustered(RedisOptions.DEFAULT_PREFIX);
 
     private static RedisTestCluster cluster;
 
@@ -77,7 +77,7 @@ class RedisClusterTest {
     @Test
     void S13_allKeysOfALockAreInTheSlotOfItsBucket() throws InterruptedException {
         for (String name : List.of("x", "a/b", "{curly}", "Zoë")) {
-            RedisKeys.OfLock keys = KEYS.of(new LockName(name));
+            RedisKeyLayout.OfLock keys = KEYS.of(new LockName(name));
             assertThat(keys.all()).allMatch(key -> cluster.slotOf(key) == keys.slot());
             assertThat(cluster.slotOf(KEYS.shardChannel(keys, "c"))).isEqualTo(keys.slot());
             try (Lease lease = client.named(name).acquire();
@@ -91,7 +91,7 @@ class RedisClusterTest {
     @Test
     void bucketsAreThoseOfTheServersOwnHash() {
         String name = "inventory-42";
-        int bucket = cluster.slotOf(name) % RedisKeys.BUCKETS;
+        int bucket = cluster.slotOf(name) % RedisKeyLayout.BUCKETS;
         assertThat(KEYS.of(new LockName(name)).grant()).isEqualTo(String.format("lock:{b%02d}%s", bucket, name));
     }
 
@@ -112,7 +112,7 @@ class RedisClusterTest {
 
     @Test
     void S11_handOnsArePublishedInTheirSlotAlone() throws Exception {
-        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         RedisTestServer master = cluster.masterOf(keys.slot());
         try (LockClient other = Locks.connect("redis-cluster://" + cluster.addresses());
                 BareRedis redis = master.connect()) {
@@ -157,7 +157,7 @@ class RedisClusterTest {
 
     private static void ownChannelServes(String user) throws Exception {
         String url = "redis-cluster://" + user + ":secret@" + cluster.addresses();
-        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         try (LockClient first = Locks.connect(url);
                 LockClient second = Locks.connect(url);
                 BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
@@ -185,7 +185,7 @@ class RedisClusterTest {
 
     @Test
     void S01_aGrantMayWaitForReplicas() throws InterruptedException {
-        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         int master = cluster.nodes().indexOf(cluster.masterOf(keys.slot()));
         try (LockClient careful = Locks.connect("redis-cluster://" + cluster.addresses() + "?waitReplicas=1");
                 Lease lease = careful.named("x").acquire();
@@ -198,7 +198,7 @@ class RedisClusterTest {
     @Test
     void uncontendedTakesTwoRequests() throws InterruptedException {
         client.named("y").acquire().release();
-        RedisKeys.OfLock keys = KEYS.of(new LockName("y"));
+        RedisKeyLayout.OfLock keys = KEYS.of(new LockName("y"));
         try (BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
             redis.resetCommandCalls();
             client.named("y").acquire().release();
@@ -238,7 +238,7 @@ class RedisClusterTest {
 
     @Test
     void S15_aNodeThatIsSilentIsReachedOnceItAnswers() throws Exception {
-        RedisKeys.OfLock keys = KEYS.of(new LockName("x"));
+        RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         RedisTestServer master = cluster.masterOf(keys.slot());
         try (LockClient fresh = Locks.connect(
                 "redis-cluster://" + cluster.addresses(),

@@ -12,7 +12,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.redis.node.ServerTime;
+import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
@@ -96,7 +96,7 @@ class RedisFaultsTest {
                 },
                 RedisTests.PATIENT)) {
             client.named("x").acquire().close();
-            ServerTime time =
+            ServerClock time =
                     Objects.requireNonNull(opened.get()).link().nodes().get(0).time();
             long hour = Duration.ofHours(1).toNanos() / 1_000;
             for (long wrong : List.of(-hour, hour)) {

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 
 /** Waiters in the queue of one lock: thousands of dead ones, and what is told of live ones. */
 class RedisQueueTest extends OneServerTest {
-    private static final RedisKeys.OfLock X = new RedisKeys(RedisOptions.DEFAULT_PREFIX).of(new LockName("x"));
+    private static final RedisKeyLayout.OfLock X =
+            new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX).of(new LockName("x"));
     private static final int DEAD = 5_000;
 
     private LockClient holder;

@@ -180,7 +180,7 @@ class RedisSentinelTest {
         try (BareRedis master = redis.master().connect()) {
             master.call("SET", "mark", "1");
             assertThat(master.call("WAIT", "1", "5000")).isEqualTo(1L);
-            String key = new RedisKeys(RedisOptions.DEFAULT_PREFIX)
+            String key = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX)
                     .of(new LockName("x"))
                     .grant();
             assertThat(Objects.requireNonNull(master.call("EXISTS", key))).isEqualTo(1L);

@@ -20,7 +20,7 @@ final class RedisTests {
 
     /** How many stand in line for a lock with the default prefix. */
     static long waiters(BareRedis redis, String lock) {
-        String queue = new RedisKeys(RedisOptions.DEFAULT_PREFIX)
+        String queue = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX)
                 .of(new LockName(lock))
                 .queue();
         return (Long) Objects.requireNonNull(redis.call("ZCARD", queue));
@@ -28,7 +28,7 @@ final class RedisTests {
 
     /** A message as a script would publish it: what nobody can make who may not read the queue. */
     static String signed(BareRedis redis, String lock, String attempt, String said) {
-        RedisKeys.OfLock keys = new RedisKeys(RedisOptions.DEFAULT_PREFIX).of(new LockName(lock));
+        RedisKeyLayout.OfLock keys = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX).of(new LockName(lock));
         String entry = String.valueOf(redis.call("HGET", keys.entries(), attempt));
         String nonce = entry.split(" ", 5)[3];
         Object signature =

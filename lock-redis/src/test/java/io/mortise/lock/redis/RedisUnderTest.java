@@ -97,7 +97,8 @@ final class RedisUnderTest extends BackendOverLines<TcpProxy> {
     @Override
     public void deleteGrant(String lockName) {
         try (BareRedis redis = BareRedis.connect(port)) {
-            redis.call("DEL", new RedisKeys(prefix).of(new LockName(lockName)).grant());
+            redis.call(
+                    "DEL", new RedisKeyLayout(prefix).of(new LockName(lockName)).grant());
         }
     }
 

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** {@code release.lua} alone, on a server: withdrawal, release, and how the lock is handed on. */
-class ReleaseScriptTest extends ScriptTest {
+class ReleaseScriptTest extends LuaScriptTest {
     @Test
     void S17_itRemovesItsOwnGrantAndNothingIsLeft() {
         bench.granted(1);

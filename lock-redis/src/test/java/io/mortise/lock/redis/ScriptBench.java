@@ -10,7 +10,7 @@ import java.util.Objects;
 /** A server and bare commands, for scripts alone. */
 final class ScriptBench extends RedisScriptBench {
     static final String PREFIX = "lock:";
-    static final RedisKeys.OfLock KEYS = new RedisKeys(PREFIX).of(new LockName("x"));
+    static final RedisKeyLayout.OfLock KEYS = new RedisKeyLayout(PREFIX).of(new LockName("x"));
     static final long LEASE_MILLIS = 60_000;
     static final String NONCE = "0f".repeat(16);
     static final long STANDS_MILLIS = 20_000;

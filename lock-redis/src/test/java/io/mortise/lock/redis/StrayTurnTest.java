@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is given to an attempt that nobody here makes any more goes to the next one, not to nobody for a lease (S8). */
 class StrayTurnTest {
-    private static final RedisKeys KEYS = new RedisKeys(RedisOptions.DEFAULT_PREFIX);
+    private static final RedisKeyLayout KEYS = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX);
     private static final String GONE = ScriptBench.attempt(77);
 
     private RedisTestServer server;
@@ -117,7 +117,7 @@ class StrayTurnTest {
     }
 
     private void standInLine(String lock) {
-        RedisKeys.OfLock keys = KEYS.of(new LockName(lock));
+        RedisKeyLayout.OfLock keys = KEYS.of(new LockName(lock));
         String entry = channel + " 60000 9000000000000000 " + nonce + " " + GONE + " m1 mode=x" + mark;
         redis.call("ZADD", keys.queue(), "1", GONE);
         redis.call("HSET", keys.entries(), GONE, entry);

@@ -9,11 +9,11 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.Mailbox;
+import io.mortise.lock.redis.node.BackgroundConnect;
+import io.mortise.lock.redis.node.ContenderRegistry;
+import io.mortise.lock.redis.node.ManagedRedisClient;
 import io.mortise.lock.redis.node.NodeListener;
-import io.mortise.lock.redis.node.OwnClient;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.redlock.admin.RedlockAdmin;
 import io.mortise.lock.redlock.grant.ContenderEnvironment;
 import io.mortise.lock.redlock.grant.RedlockContender;
@@ -58,23 +58,24 @@ final class RedlockBackend implements LockBackend {
     private final RedlockKeys keys;
     private final RedlockMasters masters;
     private final MasterQuarantine quarantine;
-    private final Mailbox<RedlockContender> mailbox;
+    private final ContenderRegistry<RedlockContender> contenders;
     private final RedlockRenewal renewal;
     private final ContenderEnvironment environment;
-    private final @Nullable OwnClient<RedisClient> managedClient; // null if the application has its own
+    private final @Nullable ManagedRedisClient<RedisClient> managedClient; // null if the application has its own
 
     private RedlockBackend(RedlockOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
         this.nodeTimeout = options.nodeTimeout(context);
         this.keys = new RedlockKeys(options.prefix());
-        this.mailbox = new Mailbox<>(context.clock());
+        this.contenders = new ContenderRegistry<>(context.clock());
         this.masters = new RedlockMasters(new Quorum(options.masterCount()), context.clock());
         this.quarantine = new MasterQuarantine(
                 masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::masterVotes);
         this.renewal = new RedlockRenewal(masters, quarantine, context.clock());
-        this.environment = new ContenderEnvironment(context, keys, masters, quarantine, mailbox, RedlockSummary::of);
-        this.managedClient = options.uris().isEmpty() ? null : OwnClient.toServers(options.sslOptions(), context);
+        this.environment = new ContenderEnvironment(context, keys, masters, quarantine, contenders, RedlockSummary::of);
+        this.managedClient =
+                options.uris().isEmpty() ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
     }
 
     /** Opens a backend and waits until a majority votes. */
@@ -99,7 +100,7 @@ final class RedlockBackend implements LockBackend {
             NodeListener listener = quarantine.listener(index, new MessageListener(index));
             all.add(new RedlockMaster(
                     index,
-                    new Reopening(
+                    new BackgroundConnect(
                             target,
                             keys.channel(context.clientId()),
                             context,
@@ -134,13 +135,13 @@ final class RedlockBackend implements LockBackend {
             RedisClient client = options.clients().get(index);
             return () -> CompletableFuture.completedFuture(client.connectPubSub(StringCodec.UTF8));
         }
-        RedisURI uri = OwnClient.uri(options.uris().get(index), context);
+        RedisURI uri = ManagedRedisClient.uri(options.uris().get(index), context);
         return () -> CompletableFuture.completedFuture(managedClient.client().connectPubSub(StringCodec.UTF8, uri));
     }
 
     /** Wakes and renews all: a master that begins to vote may have lost queue entries and grants, and messages were missed. */
     private void masterVotes() {
-        mailbox.wakeAll(RedlockContender::isWaiting);
+        contenders.wakeAll(RedlockContender::isWaiting);
         context.renewNow(grant -> true);
     }
 
@@ -159,7 +160,7 @@ final class RedlockBackend implements LockBackend {
                 log.debug("event=message-ignored length={}", text.length());
                 return;
             }
-            Optional<RedlockContender> contender = mailbox.find(message.get().attemptId());
+            Optional<RedlockContender> contender = contenders.find(message.get().attemptId());
             if (contender.isPresent()) {
                 contender.get().lockMayBeFree(index);
             } else {

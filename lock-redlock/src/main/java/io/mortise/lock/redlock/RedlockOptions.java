@@ -4,9 +4,9 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
+import io.mortise.lock.redis.node.ManagedRedisUri;
 import io.mortise.lock.redis.node.OptionLimits;
-import io.mortise.lock.redis.node.OwnUri;
-import io.mortise.lock.redis.node.RedisAccess;
+import io.mortise.lock.redis.node.RedisAccessCheck;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
@@ -80,7 +80,8 @@ public final class RedlockOptions {
                 throw new IllegalArgumentException("masters must each name one host and port, or a socket");
             }
         }
-        List<RedisURI> copies = masters.stream().<RedisURI>map(OwnUri::new).toList();
+        List<RedisURI> copies =
+                masters.stream().<RedisURI>map(ManagedRedisUri::new).toList();
         if (copies.stream().map(RedlockOptions::server).distinct().count() < copies.size()) {
             throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
                     + copies.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
@@ -231,7 +232,7 @@ public final class RedlockOptions {
 
     /** Returns the check whether others can access the locks; empty for clients of the application. */
     Optional<AccessCheck> access() {
-        return RedisAccess.of(toString(), uris, sslOptions.isPresent());
+        return RedisAccessCheck.of(toString(), uris, sslOptions.isPresent());
     }
 
     /** Returns the address of each master, without secrets. */

@@ -4,7 +4,7 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.node.ServerUrl;
+import io.mortise.lock.redis.node.RedisUrlParser;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;
@@ -70,7 +70,7 @@ public final class RedlockProvider implements LockProvider {
                 options = options.nodeTimeout(url.duration("nodeTimeout").get());
             }
             options.check();
-            Optional<SslOptions> trusted = ServerUrl.sslOptions(url);
+            Optional<SslOptions> trusted = RedisUrlParser.sslOptions(url);
             return trusted.isPresent() ? options.sslOptions(trusted.get()) : options;
         } catch (IllegalArgumentException e) {
             throw new LockConfigurationException(url + ": " + e.getMessage(), e);
@@ -79,11 +79,11 @@ public final class RedlockProvider implements LockProvider {
 
     private static List<RedisURI> masters(LockUrl url) {
         boolean tls = url.scheme().equals("redlocks");
-        int database = ServerUrl.database(url, url.path());
+        int database = RedisUrlParser.database(url, url.path());
         List<RedisURI> masters = new ArrayList<>();
         for (LockUrl.Endpoint master : url.endpoints(DEFAULT_PORT)) {
-            RedisURI.Builder uri = RedisURI.Builder.redis(ServerUrl.plain(master.host()), master.port());
-            masters.add(ServerUrl.access(url, tls, "redlocks", uri)
+            RedisURI.Builder uri = RedisURI.Builder.redis(RedisUrlParser.plain(master.host()), master.port());
+            masters.add(RedisUrlParser.access(url, tls, "redlocks", uri)
                     .withDatabase(database)
                     .build());
         }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;
@@ -28,7 +28,7 @@ class AcquireRoundTest extends ThreeLinkedMastersTest {
         CompletableFuture<T> done = new CompletableFuture<>();
         String[] nobodys = {"0".repeat(32)};
         node.run(
-                RedlockScript.YIELD_VOTE.script(), KEYS.of(new LockName("none")).all(), nobodys, new Reply() {
+                RedlockScript.YIELD_VOTE.script(), KEYS.of(new LockName("none")).all(), nobodys, new ReplyHandler() {
                     @Override
                     public void answered(List<Object> values) {
                         done.complete(action.get());

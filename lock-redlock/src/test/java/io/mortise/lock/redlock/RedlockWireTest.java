@@ -229,7 +229,10 @@ class RedlockWireTest extends FiveMastersTest {
         masters.each(redis -> assertThat((Long) redis.call("HLEN", KEYS.state()))
                 .as("counters, and what it knows of itself")
                 .isLessThanOrEqualTo(RedlockKeys.BUCKETS + 4L));
-        assertThat(Objects.requireNonNull(backend.get()).environment().mailbox().size())
+        assertThat(Objects.requireNonNull(backend.get())
+                        .environment()
+                        .contenders()
+                        .size())
                 .isZero();
     }
 }

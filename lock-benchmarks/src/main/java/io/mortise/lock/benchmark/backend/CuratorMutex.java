@@ -27,13 +27,13 @@ final class CuratorMutex implements Competitor {
 
     @Override
     public Session open(String endpoint) throws Exception {
-        int timeout = Math.toIntExact(ZooKeeperBackend.SESSION.toMillis());
+        int timeout = Math.toIntExact(ZooKeeperTestBed.SESSION.toMillis());
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(endpoint)
                 .sessionTimeoutMs(timeout)
                 .connectionTimeoutMs(timeout)
                 .retryPolicy(new ExponentialBackoffRetry(100, 3))
-                .defaultData(ZooKeeperBackend.DATA)
+                .defaultData(ZooKeeperTestBed.DATA)
                 .build();
         client.start();
         if (!client.blockUntilConnected(timeout, TimeUnit.MILLISECONDS)) {

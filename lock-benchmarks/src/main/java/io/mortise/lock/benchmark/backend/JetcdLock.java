@@ -30,7 +30,7 @@ final class JetcdLock implements Competitor {
 
     @Override
     public Session open(String endpoint) {
-        Client client = EtcdBackend.connect(endpoint);
+        Client client = EtcdTestBed.connect(endpoint);
         Lock locks = client.getLockClient();
         ThreadLocal<Long> lease = ThreadLocal.withInitial(() -> leaseOf(client));
         return new Session() {
@@ -38,7 +38,7 @@ final class JetcdLock implements Competitor {
             public Held acquire(String lock) throws Exception {
                 return new Key(
                         locks,
-                        locks.lock(EtcdBackend.bytes("jetcd/" + lock), lease.get())
+                        locks.lock(EtcdTestBed.bytes("jetcd/" + lock), lease.get())
                                 .get()
                                 .getKey());
             }
@@ -52,7 +52,7 @@ final class JetcdLock implements Competitor {
 
     private static long leaseOf(Client client) {
         long lease = client.getLeaseClient()
-                .grant(EtcdBackend.LEASE.toSeconds())
+                .grant(EtcdTestBed.LEASE.toSeconds())
                 .join()
                 .getID();
         CloseableClient unused = client.getLeaseClient().keepAlive(lease, new Ignored());

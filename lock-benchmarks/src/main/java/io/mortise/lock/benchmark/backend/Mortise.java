@@ -11,7 +11,7 @@ import java.util.OptionalLong;
 record Mortise(String before, String after) implements Competitor {
     @Override
     public String name() {
-        return Backend.MORTISE;
+        return TestBed.MORTISE;
     }
 
     @Override

@@ -46,16 +46,16 @@ final class RawJetcd implements Competitor {
 
     @Override
     public Session open(String endpoint) throws Exception {
-        Client client = EtcdBackend.connect(endpoint);
+        Client client = EtcdTestBed.connect(endpoint);
         KV requests = client.getKVClient();
         long lease = client.getLeaseClient().grant(LEASE_SECONDS).get().getID();
         PutOption withLease = PutOption.builder().withLeaseId(lease).build();
         return new Session() {
             @Override
             public Held acquire(String lock) throws Exception {
-                ByteSequence key = EtcdBackend.bytes("raw/" + lock);
+                ByteSequence key = EtcdTestBed.bytes("raw/" + lock);
                 Cmp isAbsent = new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
-                Op put = Op.put(key, EtcdBackend.VALUE, withLease);
+                Op put = Op.put(key, EtcdTestBed.VALUE, withLease);
                 while (!requests.txn().If(isAbsent).Then(put).commit().get().isSucceeded()) {
                     LockSupport.parkNanos(PAUSE_NANOS);
                 }

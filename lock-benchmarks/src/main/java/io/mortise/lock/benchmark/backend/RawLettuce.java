@@ -45,7 +45,7 @@ final class RawLettuce implements Competitor {
 
     @Override
     public Session open(String endpoint) {
-        RedisClient client = RedisClient.create(RedisBackend.uri(endpoint));
+        RedisClient client = RedisClient.create(RedisTestBed.uri(endpoint));
         StatefulRedisConnection<String, String> connection = client.connect();
         String release = connection.sync().scriptLoad(RELEASE);
         return new Session() {
@@ -55,7 +55,7 @@ final class RawLettuce implements Competitor {
                 String key = "raw:" + lock;
                 String value =
                         String.format("%016x", ThreadLocalRandom.current().nextLong())
-                                + "-".repeat(RedisBackend.VALUE_LENGTH - 16);
+                                + "-".repeat(RedisTestBed.VALUE_LENGTH - 16);
                 SetArgs ifFree = SetArgs.Builder.nx().px(LEASE_MILLIS);
                 while (commands.set(key, value, ifFree) == null) {
                     LockSupport.parkNanos(PAUSE_NANOS);

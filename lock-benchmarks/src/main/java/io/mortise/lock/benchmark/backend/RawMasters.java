@@ -19,8 +19,8 @@ final class RawMasters implements AutoCloseable {
     private final List<StatefulRedisConnection<String, String>> connections = new ArrayList<>();
 
     RawMasters(String endpoint) {
-        for (String master : RedlockBackend.masters(endpoint)) {
-            connections.add(client.connect(RedisBackend.uri(master)));
+        for (String master : RedlockTestBed.masters(endpoint)) {
+            connections.add(client.connect(RedisTestBed.uri(master)));
         }
     }
 

@@ -48,7 +48,7 @@ final class RawRedlock implements Competitor {
                 while (true) {
                     String value =
                             String.format("%016x", ThreadLocalRandom.current().nextLong())
-                                    + "-".repeat(RedisBackend.VALUE_LENGTH - 16);
+                                    + "-".repeat(RedisTestBed.VALUE_LENGTH - 16);
                     long start = System.nanoTime();
                     Keys keys = new Keys(masters, release, key, value);
                     if (masters.majority(commands -> commands.set(key, value, ifFree), Objects::nonNull)

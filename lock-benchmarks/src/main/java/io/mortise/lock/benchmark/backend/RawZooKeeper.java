@@ -33,7 +33,7 @@ final class RawZooKeeper implements Competitor {
 
     @Override
     public Session open(String endpoint) throws Exception {
-        return new Client(ZooKeeperBackend.connect(endpoint));
+        return new Client(ZooKeeperTestBed.connect(endpoint));
     }
 
     private record Node(String path, long czxid) {}
@@ -47,7 +47,7 @@ final class RawZooKeeper implements Competitor {
                 CompletableFuture<Void> granted = new CompletableFuture<>();
                 handle.create(
                         queue + "/lock-",
-                        ZooKeeperBackend.DATA,
+                        ZooKeeperTestBed.DATA,
                         Ids.OPEN_ACL_UNSAFE,
                         CreateMode.EPHEMERAL_SEQUENTIAL,
                         (rc, path, context, name, stat) -> {

@@ -25,7 +25,7 @@ final class RedissonLock implements Competitor {
     @Override
     public Session open(String endpoint) {
         Config config = new Config();
-        config.setLockWatchdogTimeout(RedisBackend.LEASE.toMillis());
+        config.setLockWatchdogTimeout(RedisTestBed.LEASE.toMillis());
         config.useSingleServer().setAddress("redis://" + endpoint);
         RedissonClient client = Redisson.create(config);
         return new Session() {

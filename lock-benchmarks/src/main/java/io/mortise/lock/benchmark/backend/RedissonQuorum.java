@@ -40,9 +40,9 @@ final class RedissonQuorum implements Competitor {
         EventLoopGroup events = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         ExecutorService executor = Executors.newFixedThreadPool(16);
         List<RedissonClient> clients = new ArrayList<>();
-        for (String master : RedlockBackend.masters(endpoint)) {
+        for (String master : RedlockTestBed.masters(endpoint)) {
             Config config = new Config();
-            config.setLockWatchdogTimeout(RedisBackend.LEASE.toMillis());
+            config.setLockWatchdogTimeout(RedisTestBed.LEASE.toMillis());
             config.setEventLoopGroup(events).setExecutor(executor);
             config.useSingleServer()
                     .setAddress("redis://" + master)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
-import io.mortise.lock.benchmark.backend.Backend;
 import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +26,7 @@ public record Report(Environment environment, Map<String, Object> settings, List
             List<Result> results,
             List<Verdict> verdicts) {
         /** As long as it still runs. */
-        public static OfBackend of(Backend backend, List<Result> results) {
+        public static OfBackend of(TestBed backend, List<Result> results) {
             Map<String, String> competitors = new LinkedHashMap<>();
             for (Competitor competitor : backend.competitors()) {
                 competitors.put(competitor.name(), competitor.description());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
-import io.mortise.lock.benchmark.backend.Backend;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -46,11 +46,11 @@ public final class Table {
         Spread spread = Spread.of(values);
         String median = number(spread.median());
         String range = range(spread.least(), spread.most());
-        if (competitor.equals(Backend.MORTISE)) {
+        if (competitor.equals(TestBed.MORTISE)) {
             row(label, competitor, median, range, "", "", goal(measure, Optional.empty()));
             return;
         }
-        Ratio ratio = Ratio.of(result.values(Backend.MORTISE, measure), values);
+        Ratio ratio = Ratio.of(result.values(TestBed.MORTISE, measure), values);
         // Nothing divided by nothing says nothing.
         boolean known = Double.isFinite(ratio.ofMedians());
         String times = known ? times(ratio.ofMedians()) + " x" : "-";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
-import io.mortise.lock.benchmark.backend.Backend;
 import io.mortise.lock.benchmark.backend.Goal;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,7 +23,7 @@ public record Verdict(Goal goal, double value) {
     }
 
     private static double value(Result result, List<Result> run, Goal goal) {
-        double own = median(result, Backend.MORTISE, goal.measure());
+        double own = median(result, TestBed.MORTISE, goal.measure());
         return goal.against()
                 .map(other -> own / median(find(other, run).orElseThrow(), other.competitor(), other.measure()))
                 .orElse(own);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
-import io.mortise.lock.benchmark.backend.Backend;
 import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -20,7 +20,7 @@ public interface Scenario {
     }
 
     /** Whether it can be measured there. */
-    default boolean runsOn(Backend backend) {
+    default boolean runsOn(TestBed backend) {
         return backend.isRemote() || roundTrip().isZero();
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
-import io.mortise.lock.benchmark.backend.Backend;
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.RoundTrip;
 import io.mortise.lock.benchmark.backend.Session;
+import io.mortise.lock.benchmark.backend.TestBed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,7 +19,7 @@ public final class Trial implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final String name;
-    private final Backend backend;
+    private final TestBed backend;
     private final Competitor competitor;
     private final String endpoint;
     private final Effort effort;
@@ -30,7 +30,7 @@ public final class Trial implements AutoCloseable {
      * @param name for messages
      * @param endpoint the backend's own, or that of a line in front of it
      */
-    public Trial(String name, Backend backend, Competitor competitor, String endpoint, Effort effort) {
+    public Trial(String name, TestBed backend, Competitor competitor, String endpoint, Effort effort) {
         this.name = name;
         this.backend = backend;
         this.competitor = competitor;
@@ -72,7 +72,7 @@ public final class Trial implements AutoCloseable {
         return effort;
     }
 
-    Backend backend() {
+    TestBed backend() {
         return backend;
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whether the server may throw away locks when its memory is full: S1 cannot hold then. */
+/** Checks whether the server may evict locks when its memory is full (S1). */
 public final class EvictionCheck {
     private static final Logger log = LoggerFactory.getLogger(EvictionCheck.class);
     private static final String NONE = "noeviction";

@@ -19,9 +19,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The locks of several servers, page by page: by SCAN, whose order means nothing and which may show a name twice while a
- * server's table grows, or its slot moves to another. The cursor is the server, SCAN's, and the last name that was shown of
- * what it gave. Immutable.
+ * Lists the locks of several servers, page by page. The cursor is the server, SCAN's, and the last name that was shown of what
+ * it gave. Immutable.
  */
 public final class LockListing {
     private static final Pattern CURSOR = Pattern.compile("([0-9a-f]*):(\\d{1,20}) (.*)", Pattern.DOTALL);

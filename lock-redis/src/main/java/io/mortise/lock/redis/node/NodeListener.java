@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.node;
 
-/** What happens on a node's connection. Told on its I/O thread, or the one that started it: it must not block. */
+/**
+ * Callback for events on a node's connection: connected, lost, message. Told on its I/O thread, or the one that started it: it
+ * must not block.
+ */
 public interface NodeListener {
     /** What was published for this client. */
     void message(RedisNode from, String text);

@@ -4,7 +4,7 @@ package io.mortise.lock.redis.node;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What options may be; anything else is an {@link IllegalArgumentException} that names the value and the limit (S14). */
+/** Limits of option values (S14). */
 public final class OptionLimits {
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
     private static final Duration LONGEST_LEASE = Duration.ofHours(1);

@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One server as seen from here: one connection, on which answers and messages come in the server's order (RESP3). Lettuce
- * makes it anew when it is lost, and listens again before anything else is sent. It is opened once; one that could not be
- * opened stays so. Thread-safe.
+ * One server: one connection, on which replies and messages come in the server's order (RESP3). Lettuce makes it anew when it
+ * is lost, and listens again before anything else is sent. It is opened once; one that could not be opened stays so.
+ * Thread-safe.
  */
 public final class RedisNode {
     private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
@@ -32,12 +32,12 @@ public final class RedisNode {
     private final BackendContext context;
     private final Duration requestTimeout;
     private final NodeListener listener;
-    private final ServerTime time = new ServerTime();
-    private final Opening opening = new Opening();
-    private final Connection connection;
-    private final Subscriptions subscriptions;
-    private final Requests requests;
-    private final Replication replication;
+    private final ServerClock time = new ServerClock();
+    private final DeferredUntilOpen opening = new DeferredUntilOpen();
+    private final NodeConnection connection;
+    private final ChannelSubscriptions subscriptions;
+    private final NodeRequests requests;
+    private final ReplicaAcknowledgement replication;
     private volatile Throwable unopened = new RedisException("not opened yet");
     private volatile String channel = "";
     private volatile boolean usable = true;
@@ -70,10 +70,10 @@ public final class RedisNode {
         this.context = context;
         this.requestTimeout = requestTimeout;
         this.listener = listener;
-        this.connection = new Connection(inCluster(), this::lost);
-        this.subscriptions = new Subscriptions(this, listener);
-        this.requests = new Requests(this, connection, context, listener);
-        this.replication = new Replication(this, waitReplicas, context.clock()::nanoTime);
+        this.connection = new NodeConnection(inCluster(), this::lost);
+        this.subscriptions = new ChannelSubscriptions(this, listener);
+        this.requests = new NodeRequests(this, connection, context, listener);
+        this.replication = new ReplicaAcknowledgement(this, waitReplicas, context.clock()::nanoTime);
     }
 
     private boolean inCluster() {
@@ -89,7 +89,7 @@ public final class RedisNode {
                 return CompletableFuture.failedFuture(new RedisException("too late"));
             }
             connection.use(made, subscriptions);
-            return new Greeting(made.async(), ownChannel, endpoints(), context.clock()::nanoTime)
+            return new ConnectionHandshake(made.async(), ownChannel, endpoints(), context.clock()::nanoTime)
                     .exchange(inCluster())
                     .thenAccept(this::greeted);
         });
@@ -118,7 +118,7 @@ public final class RedisNode {
         }
     }
 
-    private void greeted(Greeting.Said said) {
+    private void greeted(ConnectionHandshake.Said said) {
         time.heard(said.sentNanos(), said.serverMicros());
         sharded = said.sharded();
     }
@@ -150,8 +150,8 @@ public final class RedisNode {
         opening.run(() -> told.accept(usable ? null : neverOpen()));
     }
 
-    private NotOpen neverOpen() {
-        return new NotOpen(unopened);
+    private NotConnectedException neverOpen() {
+        return new NotConnectedException(unopened);
     }
 
     /** Whether it was opened, or could not be: what is asked of it goes out at once, or fails at once. */
@@ -190,7 +190,7 @@ public final class RedisNode {
     /** The address that the present connection leads to: known of clients that are Mortise's own, while connected. */
     public Optional<SocketAddress> remote() {
         StatefulRedisPubSubConnection<String, String> made = connection.ifMade();
-        return made == null ? Optional.empty() : NoSyncClient.remote(made);
+        return made == null ? Optional.empty() : AsyncOnlyRedisClient.remote(made);
     }
 
     /** Drops the connection: the next one leads to the server that is the master by then. */
@@ -237,12 +237,12 @@ public final class RedisNode {
     }
 
     /** Whether its replicas have what was written. */
-    public Replication replication() {
+    public ReplicaAcknowledgement replication() {
         return replication;
     }
 
     /** This server's clock. */
-    public ServerTime time() {
+    public ServerClock time() {
         return time;
     }
 
@@ -255,7 +255,7 @@ public final class RedisNode {
     }
 
     /** Runs a script; the reply is told once, within one request timeout from when it is open. */
-    public void run(Script script, String[] keys, String[] args, Reply reply) {
+    public void run(LuaScript script, String[] keys, String[] args, ReplyHandler reply) {
         opening.run(() -> {
             if (usable) {
                 requests.send(script, keys, args, reply);
@@ -266,13 +266,13 @@ public final class RedisNode {
     }
 
     /**
-     * As {@link #run}, with a stage, which fails as {@link RedisFailure} says.
+     * As {@link #run}, with a stage, which fails as {@link RedisErrors} says.
      *
      * @param what for the error's message
      */
-    public CompletionStage<List<Object>> ask(String what, Script script, String[] keys, String... args) {
+    public CompletionStage<List<Object>> ask(String what, LuaScript script, String[] keys, String... args) {
         CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        run(script, keys, args, new Reply() {
+        run(script, keys, args, new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {
                 answer.complete(values);
@@ -280,7 +280,7 @@ public final class RedisNode {
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
-                answer.completeExceptionally(RedisFailure.of(cause, what, endpoints()));
+                answer.completeExceptionally(RedisErrors.of(cause, what, endpoints()));
             }
         });
         return answer;
@@ -299,7 +299,7 @@ public final class RedisNode {
         });
         return context.timed(what + " at " + endpoints(), answer)
                 .exceptionallyCompose(
-                        failure -> CompletableFuture.failedFuture(RedisFailure.of(failure, what, endpoints())));
+                        failure -> CompletableFuture.failedFuture(RedisErrors.of(failure, what, endpoints())));
     }
 
     /** The client that it belongs to is about to end it: what fails from now on is no trouble. */

@@ -5,7 +5,7 @@ import io.mortise.lock.BackendRefusedException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Checks that a server, which no sentinel or cluster chose, is no replica: it would refuse each write. */
+/** Refuses a server that is a read-only replica, where no sentinel or cluster chose it. */
 public final class ReplicaCheck {
     private ReplicaCheck() {}
 

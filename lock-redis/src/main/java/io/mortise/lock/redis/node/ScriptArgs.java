@@ -7,10 +7,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/**
- * The arguments of a script in the form in which they are sent, made by the thread that asks: the I/O thread is only one, and
- * copies them.
- */
+/** Arguments of a script, encoded by the calling thread, so that the I/O thread only copies them. */
 final class ScriptArgs extends CommandArgs<String, String> {
     private static final byte[] LINE_END = {'\r', '\n'};
 

@@ -3,7 +3,7 @@ package io.mortise.lock.redis.node;
 
 import java.util.Optional;
 
-/** What INFO answers. */
+/** Parses the reply of {@code INFO}. */
 public final class ServerInfo {
     private ServerInfo() {}
 

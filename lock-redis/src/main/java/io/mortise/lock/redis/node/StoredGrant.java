@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the script of {@code shared/status} answers, for operators. */
+/** Parses the reply of the script {@code shared/status}, for operators. */
 public final class StoredGrant {
     private static final Pattern TOKEN = Pattern.compile(" token=(\\d{1,18})(?: row=\\d+:\\d+)?$");
 

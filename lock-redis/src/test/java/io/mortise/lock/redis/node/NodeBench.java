@@ -37,7 +37,7 @@ final class NodeBench implements AutoCloseable {
     final BackendContext context;
     final Told told = new Told();
     private final LockClient client;
-    private final OwnClient<RedisClient> lettuce;
+    private final ManagedRedisClient<RedisClient> lettuce;
 
     NodeBench() {
         this(open -> LockClients.over(open, PATIENT));
@@ -55,11 +55,11 @@ final class NodeBench implements AutoCloseable {
             return new NoLocks();
         });
         context = Objects.requireNonNull(lent.get());
-        lettuce = OwnClient.toServers(Optional.empty(), context);
+        lettuce = ManagedRedisClient.toServers(Optional.empty(), context);
     }
 
     StatefulRedisPubSubConnection<String, String> connect() {
-        RedisURI uri = OwnClient.uri(RedisURI.create(server.url()), context);
+        RedisURI uri = ManagedRedisClient.uri(RedisURI.create(server.url()), context);
         return lettuce.client().connectPubSub(StringCodec.UTF8, uri);
     }
 

@@ -25,7 +25,7 @@ class RedisNodeTest {
         try (NodeBench bench = new NodeBench()) {
             RedisNode node = bench.node(Duration.ofMillis(300));
             bench.server.pause();
-            CompletionStage<?> script = node.ask("a script", new Script("return 1"), NO_KEYS);
+            CompletionStage<?> script = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
             CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
             for (CompletionStage<?> asked : new CompletionStage<?>[] {script, command}) {
                 assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
@@ -46,11 +46,11 @@ class RedisNodeTest {
             Duration limit = Duration.ofSeconds(2);
             RedisNode node = bench.node(limit);
             long connection = connectionId(node);
-            Script known = new Script("return 1").whole();
+            LuaScript known = new LuaScript("return 1").whole();
             CompletableFuture<Void> stopped = new CompletableFuture<>();
             CompletableFuture<Void> goesOn = new CompletableFuture<>();
             bench.server.pause(); // both are written before either is answered
-            node.run(known, NO_KEYS, NO_KEYS, new Reply() {
+            node.run(known, NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
                 public void answered(List<Object> values) {
                     stopped.complete(null);
@@ -87,7 +87,7 @@ class RedisNodeTest {
             CompletableFuture<Void> stopped = new CompletableFuture<>();
             CompletableFuture<Void> goesOn = new CompletableFuture<>();
             CompletableFuture<Void> first = new CompletableFuture<>();
-            node.run(new Script("return 1").whole(), NO_KEYS, NO_KEYS, new Reply() {
+            node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
                 public void answered(List<Object> values) {
                     stopped.complete(null);
@@ -101,7 +101,7 @@ class RedisNodeTest {
             });
             stopped.get(20, TimeUnit.SECONDS);
             clock.advance(Duration.ofMillis(1));
-            CompletionStage<?> second = node.ask("a script", new Script("return 1"), NO_KEYS);
+            CompletionStage<?> second = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
             clock.advance(limit.multipliedBy(2));
             assertThatThrownBy(() -> second.toCompletableFuture().get(20, TimeUnit.SECONDS))
                     .hasMessageContaining("no answer");
@@ -120,7 +120,7 @@ class RedisNodeTest {
             RedisNode node = bench.node(Duration.ofMillis(300));
             int epoch = node.epoch();
             bench.server.pause();
-            CompletionStage<?> asked = node.ask("a script", new Script("return 1"), NO_KEYS);
+            CompletionStage<?> asked = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
             Await.until("it is dropped", NodeBench.SOON, () -> node.epoch() != epoch);
             assertThat(asked.toCompletableFuture()).isCompletedExceptionally();
             bench.server.resume();
@@ -138,7 +138,7 @@ class RedisNodeTest {
             long connection = connectionId(node);
             clock.advance(Duration.ofMillis(1));
             bench.server.pause();
-            CompletionStage<?> asked = node.ask("a script", new Script("return 1"), NO_KEYS);
+            CompletionStage<?> asked = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
             clock.advance(limit.multipliedBy(2));
             assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
                     .hasMessageContaining("no answer");
@@ -159,7 +159,7 @@ class RedisNodeTest {
     @Test
     void S15_aLateAnswerIsHeard() {
         AtomicInteger heard = new AtomicInteger();
-        Call call = Call.byText(new Script("return 1"), NO_KEYS, NO_KEYS, 0, 1);
+        ScriptCall call = ScriptCall.byText(new LuaScript("return 1"), NO_KEYS, NO_KEYS, 0, 1);
         call.whenAnswered(heard::incrementAndGet);
         call.completeExceptionally(new BackendUnavailableException("no answer"));
         assertThat(heard).hasValue(0);

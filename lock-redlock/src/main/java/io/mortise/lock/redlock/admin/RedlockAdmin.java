@@ -7,8 +7,8 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.redis.node.LockListing;
-import io.mortise.lock.redis.node.NodeClocks;
-import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.LuaScript;
+import io.mortise.lock.redis.node.ServerClocks;
 import io.mortise.lock.redis.node.StoredGrant;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.master.RedlockMasters;
@@ -35,7 +35,7 @@ import java.util.stream.Collectors;
  * not answer.
  */
 public final class RedlockAdmin implements LockAdmin {
-    private static final Script STATUS = Script.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
+    private static final LuaScript STATUS = LuaScript.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
 
     private final RedlockMasters masters;
     private final RedlockKeys keys;
@@ -85,7 +85,7 @@ public final class RedlockAdmin implements LockAdmin {
 
     /** Sends a script as a plain command: an operator has more time than a vote. */
     private static CompletionStage<List<Object>> eval(
-            RedlockMaster master, String operation, Script script, String[] scriptKeys, String... arguments) {
+            RedlockMaster master, String operation, LuaScript script, String[] scriptKeys, String... arguments) {
         return master.node()
                 .ask(
                         operation,
@@ -230,7 +230,7 @@ public final class RedlockAdmin implements LockAdmin {
     @Override
     public CompletionStage<Map<String, Instant>> clocks() {
         return masters.reachable()
-                .thenCompose(reachable -> NodeClocks.of(reachable.stream()
+                .thenCompose(reachable -> ServerClocks.of(reachable.stream()
                         .collect(Collectors.toMap(RedlockMaster::endpoint, RedlockMaster::node, (one, same) -> one))));
     }
 }

@@ -3,7 +3,7 @@ package io.mortise.lock.redlock.admin;
 
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
-import io.mortise.lock.redis.node.Diagnosis;
+import io.mortise.lock.redis.node.ServerDiagnosis;
 import io.mortise.lock.redis.node.ServerInfo;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ public final class RedlockDiagnosis {
             return CompletableFuture.completedFuture(List.of(new Finding(
                     Severity.WARNING, master.endpoint() + " does not vote: " + master.whyNotVoting(), RESTORE_MASTER)));
         }
-        return Diagnosis.info(master.node())
+        return ServerDiagnosis.info(master.node())
                 .thenApply(info -> ofVoter(info).stream()
                         .map(found ->
                                 new Finding(found.severity(), master.endpoint() + ": " + found.what(), found.remedy()))
@@ -48,7 +48,7 @@ public final class RedlockDiagnosis {
     }
 
     private static List<Finding> ofVoter(String info) {
-        List<Finding> findings = new ArrayList<>(Diagnosis.ofAny(info));
+        List<Finding> findings = new ArrayList<>(ServerDiagnosis.ofAny(info));
         boolean hasReplicas = ServerInfo.field(info, "connected_slaves")
                 .filter(replicas -> !replicas.equals("0"))
                 .isPresent();

@@ -2,10 +2,10 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.RedisFailure;
+import io.mortise.lock.redis.node.LuaScript;
+import io.mortise.lock.redis.node.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reply;
-import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
@@ -32,7 +32,8 @@ final class AcquireRound {
     private static final int MAX_TRIES = 2;
 
     /** Sent with its text, so that it precedes the next request whether or not the master knows the script. */
-    private static final Script YIELD_VOTE = RedlockScript.YIELD_VOTE.script().whole();
+    private static final LuaScript YIELD_VOTE =
+            RedlockScript.YIELD_VOTE.script().whole();
 
     private final RedlockContender contender;
     private final List<AttemptAtMaster> parts;
@@ -81,7 +82,7 @@ final class AcquireRound {
         long notAfter = node.notAfter(sentNanos);
         String[] args = contender.acquireArgs(part, voting, notAfter);
         part.orphans().requestSent(contender.mayWait());
-        node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new Reply() {
+        node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new ReplyHandler() {
             private volatile boolean resent = tries < MAX_TRIES;
 
             @Override
@@ -106,7 +107,7 @@ final class AcquireRound {
                 }
                 addVote(
                         part,
-                        new MasterVote.Failed(RedisFailure.of(cause, contender.operation(), node.endpoints())),
+                        new MasterVote.Failed(RedisErrors.of(cause, contender.operation(), node.endpoints())),
                         resent);
             }
         });
@@ -213,7 +214,7 @@ final class AcquireRound {
         if (notOurs || !part.mayHaveOrphans() || !contender.mayWait() || contender.isEnded()) {
             return;
         }
-        part.master().node().run(YIELD_VOTE, contender.keys().all(), contender.yieldVoteArgs(part), new Reply() {
+        part.master().node().run(YIELD_VOTE, contender.keys().all(), contender.yieldVoteArgs(part), new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {}
 

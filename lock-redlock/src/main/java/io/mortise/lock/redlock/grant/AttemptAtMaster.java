@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.redis.node.Removal;
+import io.mortise.lock.redis.node.AttemptRemoval;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** The state of one attempt at one master: what it may have there, and how that is removed. */
 final class AttemptAtMaster {
     private final RedlockMaster master;
-    private final Removal removal;
+    private final AttemptRemoval removal;
     private final AtomicBoolean cleanupRunning = new AtomicBoolean();
     private final OrphanTracker orphans = new OrphanTracker();
 
     AttemptAtMaster(RedlockMaster master, BackendContext context, LockRequest request, RedlockKeys.LockKeys keys) {
         this.master = master;
-        this.removal =
-                new Removal(context, request, master::node, RedlockScript.RELEASE.script(), keys.all(), timeWanted ->
+        this.removal = new AttemptRemoval(
+                context, request, master::node, RedlockScript.RELEASE.script(), keys.all(), timeWanted ->
                         new String[] {request.attemptId(), timeWanted ? "1" : "0"});
     }
 
@@ -27,7 +27,7 @@ final class AttemptAtMaster {
         return master;
     }
 
-    Removal removal() {
+    AttemptRemoval removal() {
         return removal;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.redis.node.Mailbox;
+import io.mortise.lock.redis.node.ContenderRegistry;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMasters;
 import io.mortise.lock.redlock.storage.RedlockKeys;
@@ -12,7 +12,7 @@ import java.util.function.Function;
 /**
  * What all contenders of one client share.
  *
- * @param mailbox waiting contenders by attempt id, for the messages of masters
+ * @param contenders waiting contenders by attempt id, for the messages of masters
  * @param summary converts a report into the type that users get by {@code lease.unwrap}
  */
 public record ContenderEnvironment(
@@ -20,7 +20,7 @@ public record ContenderEnvironment(
         RedlockKeys keys,
         RedlockMasters masters,
         MasterQuarantine quarantine,
-        Mailbox<RedlockContender> mailbox,
+        ContenderRegistry<RedlockContender> contenders,
         Function<RoundReport, Object> summary) {
     /** Returns the owner record that is stored with each vote. */
     String ownerRecord(LockRequest request) {

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.mortise.lock.redis.node.Mailbox;
+import io.mortise.lock.redis.node.ContenderRegistry;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * One contender: it asks all masters for their votes, and has a queue entry at each while it waits. Messages of masters are hints:
  * only an {@link AcquireRound} that a majority wins makes a grant.
  */
-public final class RedlockContender implements Contender, Mailbox.Owner {
+public final class RedlockContender implements Contender, ContenderRegistry.Owner {
     /** How long a queue entry lasts unless the contender asks again: more than three times the longest retry delay. */
     static final Duration QUEUE_ENTRY_TTL = Duration.ofSeconds(20);
 
@@ -85,7 +85,7 @@ public final class RedlockContender implements Contender, Mailbox.Owner {
         }
         if (request.mayWait() && queuePosition.isEmpty()) {
             // Before the request is sent: a message may arrive together with the answer.
-            environment.mailbox().add(request.attemptId(), this);
+            environment.contenders().add(request.attemptId(), this);
             queuePosition = environment.masters().queuePosition().orElse("");
         }
         AcquireRound round = new AcquireRound(this, parts, environment.masters().quorum());
@@ -96,7 +96,7 @@ public final class RedlockContender implements Contender, Mailbox.Owner {
     /** Cleans up everywhere: the core drops this contender without ending it. */
     private void cleanUpDisplaced() {
         ended = true;
-        environment.mailbox().remove(request.attemptId());
+        environment.contenders().remove(request.attemptId());
         parts.stream().filter(AttemptAtMaster::mayHaveOrphans).forEach(this::cleanUp);
     }
 
@@ -277,7 +277,7 @@ public final class RedlockContender implements Contender, Mailbox.Owner {
     @Override
     public CompletionStage<Boolean> end() {
         ended = true;
-        environment.mailbox().remove(request.attemptId());
+        environment.contenders().remove(request.attemptId());
         return new ReleaseRound(this, parts, environment.context(), "release of lock \"" + request.name() + "\"")
                 .start();
     }

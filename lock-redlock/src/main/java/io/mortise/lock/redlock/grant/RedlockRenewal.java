@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMaster;
@@ -89,7 +89,7 @@ public final class RedlockRenewal {
             args[1 + 2 * i] = grant.attemptId();
             args[2 + 2 * i] = String.valueOf(grant.leaseDuration().toMillis());
         }
-        voting.node().run(RedlockScript.RENEW.script(), keys, args, new Reply() {
+        voting.node().run(RedlockScript.RENEW.script(), keys, args, new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {
                 boolean counts = values.get(0) instanceof Long && voting.isCurrent();

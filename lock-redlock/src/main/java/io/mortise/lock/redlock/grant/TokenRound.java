@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
@@ -66,7 +66,7 @@ final class TokenRound {
             return;
         }
         String[] args = contender.raiseTokenArgs(voting, token);
-        voting.node().run(RedlockScript.RAISE_TOKEN.script(), contender.keys().all(), args, new Reply() {
+        voting.node().run(RedlockScript.RAISE_TOKEN.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {
                 boolean counts = voting.isCurrent() && values.get(0) instanceof Long;

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reply;
+import io.mortise.lock.redis.node.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockScript;
@@ -50,7 +50,7 @@ final class VoteRecovery {
         long notAfter = node.notAfter(sentNanos);
         part.orphans().requestSent(false);
         String[] args = contender.recoverVoteArgs(voting, notAfter, token);
-        node.run(RedlockScript.RECOVER_VOTE.script(), contender.keys().all(), args, new Reply() {
+        node.run(RedlockScript.RECOVER_VOTE.script(), contender.keys().all(), args, new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {
                 master.health().answered();

@@ -2,9 +2,9 @@
 package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.FirstContact;
+import io.mortise.lock.redis.node.BackgroundConnect;
+import io.mortise.lock.redis.node.InitialConnection;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.Reopening;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** One master as this client sees it: its connection, its last handshake, and whether it is asked for votes. Thread-safe. */
 public final class RedlockMaster {
     private final int index;
-    private final Reopening opening;
+    private final BackgroundConnect opening;
     private final CompletableFuture<Void> connectTried = new CompletableFuture<>();
     private final MasterHealth health;
     private final CleanupBacklog cleanupBacklog = new CleanupBacklog();
@@ -23,7 +23,7 @@ public final class RedlockMaster {
     private volatile @Nullable Throwable handshakeFailure;
     private volatile Duration quarantineLeft = Duration.ZERO;
 
-    public RedlockMaster(int index, Reopening opening, LockClock clock) {
+    public RedlockMaster(int index, BackgroundConnect opening, LockClock clock) {
         this.index = index;
         this.opening = opening;
         this.health = new MasterHealth(clock);
@@ -41,7 +41,7 @@ public final class RedlockMaster {
     }
 
     /** Returns what opens its connection. */
-    public Reopening opening() {
+    public BackgroundConnect opening() {
         return opening;
     }
 
@@ -149,7 +149,8 @@ public final class RedlockMaster {
             return "not connected"
                     + opening.failure()
                             .map(why -> ": "
-                                    + FirstContact.explained(why, endpoint()).getMessage())
+                                    + InitialConnection.explained(why, endpoint())
+                                            .getMessage())
                             .orElse("");
         }
         return failure == null ? "its handshake is not complete yet" : String.valueOf(failure.getMessage());

@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.master;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.FirstContact;
+import io.mortise.lock.redis.node.InitialConnection;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -95,7 +95,7 @@ public final class RedlockMasters {
         List<LockException> refusals = new ArrayList<>();
         for (RedlockMaster master : all) {
             master.failure()
-                    .map(failure -> FirstContact.explained(failure, master.endpoint()))
+                    .map(failure -> InitialConnection.explained(failure, master.endpoint()))
                     .filter(failure -> !(failure instanceof BackendUnavailableException))
                     .ifPresent(refusals::add);
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.storage;
 
-import io.mortise.lock.redis.node.Script;
+import io.mortise.lock.redis.node.LuaScript;
 
 /**
  * The Lua scripts that run on a master. Each is made of files beside this class and of files that lock-redis shares; the file that
@@ -20,14 +20,14 @@ public enum RedlockScript {
     HANDSHAKE("handshake"),
     LEAVE_QUARANTINE("leave_quarantine");
 
-    private final Script script;
+    private final LuaScript script;
 
     RedlockScript(String... files) {
-        script = Script.of(RedlockScript.class::getResourceAsStream, files);
+        script = LuaScript.of(RedlockScript.class::getResourceAsStream, files);
     }
 
     /** Returns the script as it is sent. */
-    public Script script() {
+    public LuaScript script() {
         return script;
     }
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Five independent Redis servers, each a process of its own, against hand-written commands and Redisson. */
+final class RedlockTestBed implements TestBed {
+    static final String NAME = "redlock";
+
+    private static final int MASTERS = 5;
+
+    private final List<RedisTestServer> servers = new ArrayList<>();
+    private final List<BareRedis> counters = new ArrayList<>();
+    private long looks;
+
+    RedlockTestBed() {
+        for (int master = 0; master < MASTERS; master++) {
+            RedisTestServer server = RedisTestServer.start();
+            servers.add(server);
+            counters.add(server.connect());
+        }
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "Redis " + counters.get(0).info("server").get("redis_version") + ", " + MASTERS
+                + " masters in processes of their own, no disk";
+    }
+
+    @Override
+    public List<Competitor> competitors() {
+        return List.of(
+                new Mortise("redlock://", "?lease=" + RedisTestBed.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
+                new RawRedlock(),
+                new RedissonQuorum());
+    }
+
+    @Override
+    public String endpoint() {
+        return servers.stream().map(server -> "127.0.0.1:" + server.port()).collect(Collectors.joining(","));
+    }
+
+    static List<String> masters(String endpoint) {
+        return List.of(endpoint.split(",", -1));
+    }
+
+    @Override
+    public boolean isRemote() {
+        return true;
+    }
+
+    /** A write is acknowledged once a majority has it. */
+    @Override
+    public RoundTrip roundTrip(String endpoint) {
+        RawMasters masters = new RawMasters(endpoint);
+        return new RoundTrip() {
+            @Override
+            public void once() {
+                masters.majority(
+                        commands -> commands.set("round-trip", "-".repeat(RedisTestBed.VALUE_LENGTH)), "OK"::equals);
+            }
+
+            @Override
+            public void close() {
+                masters.close();
+            }
+        };
+    }
+
+    /** As on one server, of all masters together. */
+    @Override
+    public synchronized Map<String, Long> requests() {
+        looks++;
+        long reads = 0;
+        for (BareRedis counter : counters) {
+            reads += Long.parseLong(counter.info("stats").get("total_reads_processed")) - looks;
+        }
+        return Map.of("read", reads);
+    }
+
+    @Override
+    public List<String> keepAlive() {
+        return List.of();
+    }
+
+    @Override
+    public Duration renewal() {
+        return RedisTestBed.LEASE.dividedBy(3);
+    }
+
+    @Override
+    public List<Goal> goals() {
+        return List.of(
+                Goal.ratioAtLeast(0.9, RawRedlock.NAME, "one-thread", "cycles/s"),
+                Goal.ratioAtLeast(0.85, RawRedlock.NAME, "sixteen-locks", "cycles/s"),
+                Goal.atMost(12, "crowd", "requests a hand-off"),
+                Goal.atMost(10 * MASTERS, "held", "work a renewal period"),
+                Goal.atMost(10, "held", "threads more"));
+    }
+
+    @Override
+    public void close() {
+        counters.forEach(BareRedis::close);
+        servers.forEach(RedisTestServer::close);
+    }
+}

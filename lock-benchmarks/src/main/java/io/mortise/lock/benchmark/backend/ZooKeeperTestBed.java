@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+
+/** A ZooKeeper server in this JVM, against a hand-written client and Curator. */
+final class ZooKeeperTestBed implements TestBed {
+    static final String NAME = "zookeeper";
+
+    /** The same for all competitors. Long enough for a machine that is busy. */
+    static final Duration SESSION = Duration.ofSeconds(5);
+
+    /** What a node contains: as long as Mortise's own record is, so that all write as much. */
+    static final byte[] DATA = "-".repeat(120).getBytes(StandardCharsets.US_ASCII);
+
+    private final ZooKeeperTestServer server = ZooKeeperTestServer.start();
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "ZooKeeper " + Versions.of("zookeeper") + ", one server in this JVM";
+    }
+
+    @Override
+    public List<Competitor> competitors() {
+        return List.of(
+                new Mortise("zookeeper://", "/mortise?sessionTimeout=" + SESSION.toSeconds() + "s"),
+                new RawZooKeeper(),
+                new CuratorMutex());
+    }
+
+    @Override
+    public String endpoint() {
+        return server.connectString();
+    }
+
+    @Override
+    public boolean isRemote() {
+        return true;
+    }
+
+    /** A handle whose session stands. */
+    static ZooKeeper connect(String endpoint) throws Exception {
+        CountDownLatch connected = new CountDownLatch(1);
+        ZooKeeper handle = new ZooKeeper(endpoint, Math.toIntExact(SESSION.toMillis()), event -> {
+            if (event.getState() == KeeperState.SyncConnected) {
+                connected.countDown();
+            }
+        });
+        if (!connected.await(SESSION.toMillis(), TimeUnit.MILLISECONDS)) {
+            handle.close();
+            throw new IllegalStateException("no ZooKeeper answered at " + endpoint + " within " + SESSION);
+        }
+        return handle;
+    }
+
+    @Override
+    public RoundTrip roundTrip(String endpoint) throws Exception {
+        ZooKeeper handle = connect(endpoint);
+        String node = handle.create("/round-trip-", DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
+        return new RoundTrip() {
+            @Override
+            public void once() throws Exception {
+                handle.setData(node, DATA, -1);
+            }
+
+            @Override
+            public void close() throws InterruptedException {
+                handle.close();
+            }
+        };
+    }
+
+    @Override
+    public Map<String, Long> requests() {
+        return server.requests();
+    }
+
+    @Override
+    public List<String> keepAlive() {
+        return List.of("ping", "sync", "check");
+    }
+
+    @Override
+    public Duration renewal() {
+        return SESSION.dividedBy(5);
+    }
+
+    @Override
+    public List<Goal> goals() {
+        return List.of(
+                Goal.ratioAtLeast(1.35, CuratorMutex.NAME, "one-thread", "cycles/s"),
+                Goal.ratioAtLeast(1.2, CuratorMutex.NAME, "contended", "hand-offs/s"),
+                Goal.ratioAtLeast(1.5, CuratorMutex.NAME, "one-thread-5ms", "cycles/s"),
+                Goal.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
+                Goal.atMost(2.0, "crowd", "requests a hand-off"),
+                Goal.atMost(0, "held", "work a renewal period"),
+                Goal.atMost(1, "held", "sync a renewal period"),
+                Goal.atMost(10, "held", "threads more"),
+                Goal.atMost(1.5, "round-trips", "cycle, async release"),
+                Goal.atMost(2.0, "round-trips", "cycle, release awaited"),
+                Goal.atMost(1.3, "round-trips", "hand-off"));
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark;
+
+import io.mortise.lock.benchmark.backend.Competitor;
+import io.mortise.lock.benchmark.backend.Goal;
+import io.mortise.lock.benchmark.backend.Held;
+import io.mortise.lock.benchmark.backend.RoundTrip;
+import io.mortise.lock.benchmark.backend.Session;
+import io.mortise.lock.benchmark.backend.TestBed;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A store in this JVM whose only competitor is as good or as bad as a test wants it. */
+record FakeTestBed(List<Competitor> competitors, String endpoint) implements TestBed {
+    FakeTestBed(List<Competitor> competitors) {
+        this(competitors, "");
+    }
+
+    /** Lets {@code permits} into each lock at once, and gives tokens that rise by {@code step}. */
+    static Competitor competitor(String name, int permits, int step) {
+        Map<String, Semaphore> locks = new ConcurrentHashMap<>();
+        AtomicLong tokens = new AtomicLong();
+        return new Competitor() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public String description() {
+                return "lets " + permits + " in at once";
+            }
+
+            @Override
+            public Session open(String endpoint) {
+                return new Session() {
+                    @Override
+                    public Held acquire(String lock) throws InterruptedException {
+                        Semaphore semaphore = locks.computeIfAbsent(lock, any -> new Semaphore(permits, true));
+                        semaphore.acquire();
+                        return held(semaphore, tokens.addAndGet(step));
+                    }
+
+                    @Override
+                    public void close() {}
+                };
+            }
+        };
+    }
+
+    private static Held held(Semaphore semaphore, long token) {
+        return new Held() {
+            @Override
+            public OptionalLong token() {
+                return OptionalLong.of(token);
+            }
+
+            @Override
+            public void release() {
+                semaphore.release();
+            }
+
+            @Override
+            public void releaseAsync() {
+                semaphore.release();
+            }
+        };
+    }
+
+    @Override
+    public String name() {
+        return "fake";
+    }
+
+    @Override
+    public String description() {
+        return "for tests";
+    }
+
+    @Override
+    public boolean isRemote() {
+        return false;
+    }
+
+    @Override
+    public RoundTrip roundTrip(String endpoint) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Map<String, Long> requests() {
+        return Map.of();
+    }
+
+    @Override
+    public List<String> keepAlive() {
+        return List.of();
+    }
+
+    @Override
+    public Duration renewal() {
+        return Duration.ofMillis(1);
+    }
+
+    @Override
+    public List<Goal> goals() {
+        return List.of();
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.redis.node.LockListing;
+import io.mortise.lock.redis.node.RedisAccessCheck;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerClocks;
+import io.mortise.lock.redis.node.ServerDiagnosis;
+import io.mortise.lock.redis.node.StoredGrant;
+import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.spi.LockName;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+/** Administration of locks on Redis: reads keys and queues. */
+final class RedisLockAdmin implements LockAdmin {
+    private final RedisBackend backend;
+
+    RedisLockAdmin(RedisBackend backend) {
+        this.backend = backend;
+    }
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        RedisKeyLayout.OfLock keys = backend.keysOf(name);
+        return backend.link()
+                .nodeOf(keys)
+                .ask("status of lock \"" + LockName.shown(name) + "\"", RedisScript.STATUS.script(), keys.all())
+                .thenApply(status -> new LockStatus(
+                        name, StoredGrant.holder(status).stream().toList(), StoredGrant.waiters(status)));
+    }
+
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        List<LockListing.Source> sources = backend.link().nodes().stream()
+                .map(node -> new LockListing.Source(node.id(), node))
+                .toList();
+        return new LockListing(backend.keys().pattern(), backend.keys()::lockName, (source, name) -> status(name))
+                .page(sources, prefix, limit, cursor);
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        RedisKeyLayout.OfLock keys = backend.keysOf(name);
+        return backend.link()
+                .nodeOf(keys)
+                .ask(
+                        "forced release of lock \"" + LockName.shown(name) + "\"",
+                        RedisScript.FORCE_RELEASE.script(),
+                        keys.all(),
+                        seen.raw())
+                .thenApply(answer -> answer.get(0).equals(1L));
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        Map<String, RedisNode> servers = backend.link().servers();
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(
+                new ArrayList<>(backend.access().map(AccessCheck::findings).orElse(List.of())));
+        for (Map.Entry<String, RedisNode> server : servers.entrySet()) {
+            CompletionStage<List<Finding>> one = findings(server.getValue());
+            // Alone it is the store itself that cannot be asked; beside others it is what is wrong with the store.
+            all = all.thenCombine(
+                    servers.size() == 1 ? one : ServerDiagnosis.named(one, server.getKey()), (found, ofNode) -> {
+                        found.addAll(ofNode);
+                        return found;
+                    });
+        }
+        if (backend.link().sentinels().isPresent()) {
+            RedisNode master = backend.link().nodes().get(0);
+            all = all.thenCombine(backend.link().sentinels().get().diagnose(master), (found, ofSentinels) -> {
+                found.addAll(ofSentinels);
+                return found;
+            });
+        }
+        return all.thenApply(List::copyOf);
+    }
+
+    private CompletionStage<List<Finding>> findings(RedisNode node) {
+        CompletionStage<List<Finding>> exposure = backend.access()
+                        .filter(access -> access.loopback() && !access.restricted())
+                        .isPresent()
+                ? RedisAccessCheck.exposure(node)
+                : CompletableFuture.completedFuture(List.of());
+        return ServerDiagnosis.info(node)
+                .thenCombine(
+                        ServerDiagnosis.fsync(node),
+                        (info, fsync) -> info.isEmpty()
+                                ? List.of(ServerDiagnosis.hidden())
+                                : ServerDiagnosis.ofKeeper(info, fsync, backend.waitReplicas(), backend.isCluster()))
+                .thenCombine(
+                        exposure,
+                        (found, exposed) ->
+                                Stream.concat(found.stream(), exposed.stream()).toList());
+    }
+
+    @Override
+    public CompletionStage<Map<String, Instant>> clocks() {
+        return ServerClocks.of(backend.link().servers());
+    }
+}

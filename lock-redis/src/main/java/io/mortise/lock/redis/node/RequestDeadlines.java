@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Deadlines of all pending requests on one connection (S15). They get the same time each, so the oldest ends first and one
+ * timer serves all that are sent for the first time: it is set once in a while, not for each request.
+ *
+ * <p>After a pause of the process the timer may run ahead of the thread that has the answers to read. So nothing ends at the
+ * first look, but at a second one, {@link #lead} later; by so much a call may end late.
+ */
+final class RequestDeadlines {
+    private static final Duration LONGEST_LEAD = Duration.ofMillis(20);
+
+    private final LockClock clock;
+    private final Duration limit;
+    private final Duration lead;
+    private final Duration untilLook;
+    private final Consumer<ScriptCall> overdue;
+    private final Queue<ScriptCall> open = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean armed = new AtomicBoolean();
+
+    /** @param overdue ends the call that had no answer in time */
+    RequestDeadlines(LockClock clock, Duration limit, Consumer<ScriptCall> overdue) {
+        this.clock = clock;
+        this.limit = limit;
+        Duration quarter = limit.dividedBy(4);
+        this.lead = quarter.compareTo(LONGEST_LEAD) < 0 ? quarter : LONGEST_LEAD;
+        this.untilLook = limit.minus(lead);
+        this.overdue = overdue;
+    }
+
+    /** It is about to be sent, perhaps once more, with what is left of its time. */
+    void begin(ScriptCall call) {
+        open.add(call);
+        long left = left(call, clock.nanoTime());
+        if (left < untilLook.toNanos()) {
+            // It stands behind younger ones.
+            clock.schedule(Duration.ofNanos(left), () -> clock.schedule(lead, () -> endAlone(call)));
+        } else {
+            arm();
+        }
+    }
+
+    private void endAlone(ScriptCall call) {
+        if (!call.isDone()) {
+            overdue.accept(call);
+        }
+    }
+
+    /** Some call has ended: as a rule the oldest. */
+    void ended() {
+        oldest();
+    }
+
+    /** None of those that were begun will be answered; those that begin meanwhile may be. */
+    void endAll(Throwable cause) {
+        for (ScriptCall call : List.copyOf(open)) {
+            call.completeExceptionally(cause);
+        }
+    }
+
+    private @Nullable ScriptCall oldest() {
+        ScriptCall first = open.peek();
+        while (first != null && first.isDone()) {
+            open.remove(first); // not poll(): another thread may have taken it out just now
+            first = open.peek();
+        }
+        return first;
+    }
+
+    private void arm() {
+        if (!armed.get() && armed.compareAndSet(false, true)) {
+            clock.schedule(untilLook, this::look);
+        }
+    }
+
+    private void look() {
+        ScriptCall first = oldest();
+        long now = clock.nanoTime();
+        if (first == null) {
+            armed.set(false);
+            if (!open.isEmpty()) { // one began in between and saw the timer armed
+                arm();
+            }
+        } else if (left(first, now) <= lead.toNanos()) {
+            clock.schedule(lead, () -> lookAgain(now));
+        } else {
+            clock.schedule(Duration.ofNanos(left(first, now)).minus(lead), this::look);
+        }
+    }
+
+    /** Ends what is overdue and was about to be at the first look. */
+    private void lookAgain(long firstLook) {
+        long now = clock.nanoTime();
+        ScriptCall first = oldest();
+        while (first != null && left(first, now) <= 0 && left(first, firstLook) <= lead.toNanos()) {
+            overdue.accept(first);
+            first = oldest(); // not remove(): that one is gone by now, and it would go through all the others
+        }
+        look();
+    }
+
+    private long left(ScriptCall call, long now) {
+        return call.sentNanos() + limit.toNanos() - now;
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.redis.node.NodeListener;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerClock;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.ManualClock;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** When a message makes a holder, and until when. Its signature is right: whoever listens can publish it once more. */
+class HandedOffGrantTest {
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final long SECOND = 1_000_000_000;
+
+    /** What the server's clock showed when ours was zero, in µs. */
+    private static final long SERVER_START = 1_700_000_000_000_000L;
+
+    private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
+            HandedOffGrantTest.class.getClassLoader(),
+            new Class<?>[] {BackendContext.class},
+            (proxy, method, arguments) -> switch (method.getName()) {
+                case "clock" -> new ManualClock();
+                default -> throw new UnsupportedOperationException(method.getName());
+            });
+    private final RedisNode node = new RedisNode(
+            new RedisNode.Target(
+                    "",
+                    "test",
+                    () -> CompletableFuture.failedFuture(new IllegalStateException("not to be opened")),
+                    false),
+            context,
+            Duration.ofSeconds(5),
+            0,
+            new NodeListener() {
+                @Override
+                public void message(RedisNode from, String text) {}
+
+                @Override
+                public void listening(RedisNode at) {}
+            });
+    private final HandedOffGrant handedOn = new HandedOffGrant();
+
+    private static long serverMicros(long atNanos) {
+        return SERVER_START + atNanos / 1_000;
+    }
+
+    /** "Busy" was asked then and answered at once, on a connection. */
+    private void stands(int epoch, long atNanos) {
+        handedOn.stands(epoch, atNanos, serverMicros(atNanos));
+    }
+
+    /** A message arrives of a grant that the server made then. */
+    private void told(int epoch, long grantedNanos, long arrivedNanos) {
+        handedOn.told(
+                new GrantMessage.Granted("a", 7, serverMicros(grantedNanos), "lock:x", "", ""), epoch, arrivedNanos);
+    }
+
+    private Optional<HandedOffGrant.Grant> collect(long nowNanos) {
+        return handedOn.collect(node, LEASE, nowNanos);
+    }
+
+    @Test
+    void S02_aGrantCountsFromWhenTheServerMadeItAndOnce() {
+        stands(node.epoch(), 0);
+        told(node.epoch(), 2 * SECOND, 3 * SECOND);
+        long made = ServerClock.noLaterThan(0, serverMicros(0), serverMicros(2 * SECOND));
+        assertThat(made).isLessThanOrEqualTo(2 * SECOND);
+        assertThat(collect(3 * SECOND)).contains(new HandedOffGrant.Grant(7, LockClock.deadline(made, LEASE)));
+        assertThat(collect(3 * SECOND)).isEmpty();
+    }
+
+    /** It may be over: its lease was taken away meanwhile, and the waiter was told to wait once more. */
+    @Test
+    void S01_S19_aMessageThatIsOlderThanTheAnswerBusyMakesNoHolder() {
+        stands(node.epoch(), 5 * SECOND);
+        told(node.epoch(), 4 * SECOND, 6 * SECOND);
+        assertThat(collect(6 * SECOND)).isEmpty();
+    }
+
+    @Test
+    void S01_aMessageThatCameBeforeTheAnswerBusyMakesNoHolder() {
+        stands(node.epoch(), 0);
+        told(node.epoch(), SECOND, 2 * SECOND);
+        stands(node.epoch(), 3 * SECOND);
+        assertThat(collect(3 * SECOND)).isEmpty();
+    }
+
+    @Test
+    void S02_aMessageOverAnotherConnectionThanTheAnswerMakesNoHolder() {
+        stands(node.epoch() - 1, 0);
+        told(node.epoch(), SECOND, 2 * SECOND);
+        assertThat(collect(2 * SECOND)).isEmpty();
+        stands(node.epoch() - 1, 0);
+        told(node.epoch() - 1, SECOND, 2 * SECOND);
+        assertThat(collect(2 * SECOND)).as("both came over one that is no more").isEmpty();
+    }
+
+    @Test
+    void S02_halfALeaseLaterItIsAskedFor() {
+        stands(node.epoch(), 0);
+        told(node.epoch(), SECOND, 20 * SECOND);
+        assertThat(collect(20 * SECOND)).isEmpty();
+    }
+
+    @Test
+    void S02_aServerWhoseClockWasSetForwardMeanwhileIsAsked() {
+        stands(node.epoch(), 0);
+        told(node.epoch(), 60 * SECOND, 2 * SECOND);
+        assertThat(collect(2 * SECOND)).isEmpty();
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisServerOptions;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Many renewals in one go: what is answered, and what is not. */
+class RedisRenewalsTest {
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final int CHUNK = 250;
+
+    private RedisTestServer server;
+    private BareRedis redis;
+    private LockClient client;
+    private RedisRenewals renewals;
+    private LockClock clock;
+
+    @BeforeEach
+    void connect() {
+        server = RedisTestServer.start(
+                RedisServerOptions.defaults().withUser("locks", "on", ">secret", "~lock:*", "&lock:*", "+@all"));
+        redis = server.connect();
+        AtomicReference<RedisBackend> opened = new AtomicReference<>();
+        AtomicReference<BackendContext> context = new AtomicReference<>();
+        RedisURI uri = RedisURI.create("redis://locks:secret@127.0.0.1:" + server.port());
+        client = LockClients.over(
+                lent -> {
+                    context.set(lent);
+                    RedisBackend backend = RedisBackend.open(RedisOptions.connectTo(uri), lent);
+                    opened.set(backend);
+                    return backend;
+                },
+                RedisTests.PATIENT);
+        clock = Objects.requireNonNull(context.get()).clock();
+        RedisConnections link = Objects.requireNonNull(opened.get()).link();
+        renewals = new RedisRenewals(link, new GrantCheck(link), clock, Duration.ofSeconds(5));
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        redis.close();
+        server.close();
+    }
+
+    /** One grant in the store, and what was said about it. */
+    private final class Grant implements KeepAlive.Listener {
+        private final RedisKeepAlive keepAlive;
+        private final String key;
+        private volatile String heard = "";
+
+        Grant(String name, int number) {
+            RedisKeyLayout.OfLock keys = new RedisKeyLayout("lock:").of(new LockName(name));
+            key = keys.grant();
+            redis.call("SET", key, ScriptBench.record(number), "PX", "20000");
+            keepAlive = new RedisKeepAlive(
+                    clock,
+                    keys,
+                    ScriptBench.attempt(number),
+                    LEASE,
+                    clock.nanoTime() + Duration.ofSeconds(20).toNanos());
+            keepAlive.attach(this);
+        }
+
+        @Override
+        public void extended() {
+            heard = "extended";
+        }
+
+        @Override
+        public void unknown(Throwable cause) {
+            heard = "unknown";
+        }
+
+        @Override
+        public void lost(LossReason reason) {
+            heard = reason.kind().toString();
+        }
+    }
+
+    private List<Grant> grants(String name, int count) {
+        List<Grant> grants = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            grants.add(new Grant(name + i, i));
+        }
+        return grants;
+    }
+
+    private void renew(List<Grant> all) {
+        renewals.renew(all.stream().map(grant -> (KeepAlive) grant.keepAlive).toList());
+        Await.until(
+                "all have an answer", RedisTests.SOON, () -> all.stream().noneMatch(grant -> grant.heard.isEmpty()));
+    }
+
+    @Test
+    void eachIsToldItsOwnAndExtendedFromTheSend() {
+        List<Grant> all = grants("x", 2 * CHUNK + 1);
+        redis.call("DEL", all.get(3).key);
+        redis.call("SET", all.get(CHUNK).key, "somebody");
+        redis.resetCommandCalls();
+        long before = clock.nanoTime();
+        renew(all);
+        assertThat(redis.commandCalls().getOrDefault("evalsha", 0L)
+                        + redis.commandCalls().getOrDefault("eval", 0L))
+                .as("three chunks, and what the server did not know at first")
+                .isBetween(3L, 6L);
+        for (Grant grant : all) {
+            boolean gone = grant == all.get(3) || grant == all.get(CHUNK);
+            assertThat(grant.heard).isEqualTo(gone ? "REMOVED" : "extended");
+        }
+        assertThat(all.get(0).keepAlive.validUntil())
+                .isBetween(LockClock.deadline(before, LEASE), LockClock.deadline(clock.nanoTime(), LEASE));
+        assertThat((Long) redis.call("PTTL", all.get(0).key)).isGreaterThan(25_000L);
+    }
+
+    @Test
+    void S07_aChunkThatFailsTouchesOnlyItsOwn() {
+        List<Grant> good = grants("good", CHUNK);
+        List<Grant> bad = grants("bad", 10);
+        redis.call("ACL", "SETUSER", "locks", "resetkeys", "~lock:good*");
+        List<Grant> all = new ArrayList<>(good);
+        all.addAll(bad);
+        renew(all);
+        assertThat(good).allMatch(grant -> grant.heard.equals("extended"));
+        assertThat(bad).allMatch(grant -> grant.heard.equals("unknown"));
+    }
+}

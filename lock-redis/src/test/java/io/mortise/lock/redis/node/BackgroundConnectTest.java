@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.testkit.servers.Await;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class BackgroundConnectTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    @Test
+    void S14_aServerThatIsAwayAtTheStartIsOpenedOnceItIsThere() throws Exception {
+        try (NodeBench bench = new NodeBench()) {
+            bench.server.stop();
+            BackgroundConnect reopening =
+                    new BackgroundConnect(bench.target(), "c", bench.context, TIMEOUT, Optional.empty(), bench.told);
+            reopening.start();
+            Await.until("two tries failed", NodeBench.SOON, () -> bench.told.troubles.size() >= 2);
+            assertThat(InitialConnection.explained(reopening.failure().orElseThrow(), bench.server.url()))
+                    .isInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("connection refused at 127.0.0.1:" + bench.server.port());
+            assertThat(bench.told.opened).isEmpty();
+
+            bench.server.restart();
+            Await.until("it is opened", NodeBench.SOON, () -> !bench.told.opened.isEmpty());
+            RedisNode node = reopening.node();
+            assertThat(bench.told.opened).containsExactly(node);
+            assertThat(bench.told.listening).containsExactly(node);
+            assertThat(reopening.failure()).isEmpty();
+
+            int epoch = node.epoch();
+            bench.server.kill();
+            bench.server.restart();
+            Await.until("the next connection is told", NodeBench.SOON, () -> bench.told.listening.size() == 2);
+            assertThat(reopening.node()).isSameAs(node);
+            assertThat(node.epoch()).isNotEqualTo(epoch);
+            assertThat(node.ask("a ping", commands -> commands.ping())
+                            .toCompletableFuture()
+                            .get(20, TimeUnit.SECONDS))
+                    .isEqualTo("PONG");
+            reopening.close().get(20, TimeUnit.SECONDS);
+            Await.until("its connection is gone", NodeBench.SOON, () -> !node.isConnected());
+        }
+    }
+
+    @Test
+    void S16_thePausesGrowAndNoTryFollowsTheEnd() {
+        ManualClock clock = new ManualClock();
+        try (NodeBench bench = new NodeBench(clock)) {
+            RedisNode.Target away = new RedisNode.Target(
+                    "", "redis://away", () -> CompletableFuture.failedFuture(new IllegalStateException("away")), false);
+            BackgroundConnect reopening =
+                    new BackgroundConnect(away, "c", bench.context, TIMEOUT, Optional.empty(), bench.told);
+            reopening.start();
+            for (int tries = 1; tries <= 10; tries++) {
+                int failed = tries;
+                Await.until("it failed", NodeBench.SOON, () -> bench.told.troubles.size() == failed);
+                RedisNode before = reopening.node();
+                assertThat(before.isUsable()).isFalse();
+                Duration pause = Duration.ofNanos((long) Math.min(1e9, 1e8 * Math.pow(1.5, tries - 1)));
+                clock.advance(pause.minusMillis(1));
+                assertThat(reopening.node()).as("pause %d", tries).isSameAs(before);
+                clock.advance(Duration.ofMillis(1));
+                assertThat(reopening.node()).as("pause %d", tries).isNotSameAs(before);
+            }
+            Await.until("it failed", NodeBench.SOON, () -> bench.told.troubles.size() == 11);
+            RedisNode last = reopening.node();
+            reopening.close();
+            clock.advance(Duration.ofMinutes(1));
+            assertThat(reopening.node()).isSameAs(last);
+        }
+    }
+}

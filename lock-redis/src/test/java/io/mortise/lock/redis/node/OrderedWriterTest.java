@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.KillArgs;
+import io.mortise.lock.testkit.servers.Await;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class OrderedWriterTest {
+    private static final LuaScript APPEND = new LuaScript("return redis.call('RPUSH', 'order', ARGV[1])");
+    private static final String[] NO_KEYS = {};
+
+    private final List<CompletionStage<?>> asked = new ArrayList<>();
+
+    private void append(RedisNode node, String what) {
+        asked.add(node.ask("append", APPEND, NO_KEYS, what));
+    }
+
+    /** The channel's thread is in the middle of something while another thread sends, and then sends itself. */
+    @Test
+    void S08_whatTheChannelsOwnThreadSendsIsNotAheadOfWhatWasSentBefore() throws Exception {
+        try (NodeBench bench = new NodeBench()) {
+            RedisNode node = bench.node(Duration.ofSeconds(20));
+            append(node, "known script");
+            asked.get(0).toCompletableFuture().get(20, TimeUnit.SECONDS);
+
+            CompletableFuture<Void> onChannel = new CompletableFuture<>();
+            CompletableFuture<Void> sent = new CompletableFuture<>();
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
+                @Override
+                public void answered(List<Object> values) {
+                    onChannel.complete(null);
+                    sent.orTimeout(20, TimeUnit.SECONDS).join();
+                    append(node, "third");
+                    append(node, "fourth");
+                    done.complete(null);
+                }
+
+                @Override
+                public void failed(Throwable cause, boolean notExecuted) {
+                    onChannel.completeExceptionally(cause);
+                }
+            });
+            onChannel.get(20, TimeUnit.SECONDS);
+            append(node, "first");
+            append(node, "second");
+            sent.complete(null);
+            done.get(20, TimeUnit.SECONDS);
+            for (CompletionStage<?> answer : List.copyOf(asked)) {
+                answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            }
+
+            assertThat(bench.connect().async().lrange("order", 0, -1).get(20, TimeUnit.SECONDS))
+                    .containsExactly("known script", "first", "second", "third", "fourth");
+            node.close().join();
+        }
+    }
+
+    /** Its deadline came, or the connection was lost, before it was counted: it is never written. */
+    @Test
+    void S08_whatEndsBeforeItIsSentHoldsUpNothing() {
+        OrderedWriter order = new OrderedWriter(() -> {
+            throw new AssertionError("nothing is to be written before it");
+        });
+        ScriptCall ended = ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, 0, 0);
+        ended.written();
+        order.send(ended, () -> {});
+        order.onWriter();
+        List<String> ran = new ArrayList<>();
+        order.send(ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, 0, 0), () -> ran.add("at once"));
+        assertThat(ran).containsExactly("at once");
+    }
+
+    /** What was to be written when the connection was lost counts for nothing: nothing waits for it. */
+    @Test
+    void S08_afterALostConnectionTheOrderIsKeptAsWell() throws Exception {
+        try (NodeBench bench = new NodeBench()) {
+            RedisNode node = bench.node(Duration.ofSeconds(20));
+            bench.server.pause();
+            append(node, "perhaps");
+            bench.server.resume();
+            bench.connect().async().clientKill(KillArgs.Builder.typePubsub()).get(20, TimeUnit.SECONDS);
+            Await.until("it is back", NodeBench.SOON, () -> bench.told.listening.size() > 1);
+
+            CompletableFuture<Void> both = new CompletableFuture<>();
+            node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
+                @Override
+                public void answered(List<Object> values) {
+                    append(node, "third");
+                    append(node, "fourth");
+                    both.complete(null);
+                }
+
+                @Override
+                public void failed(Throwable cause, boolean notExecuted) {
+                    both.completeExceptionally(cause);
+                }
+            });
+            both.get(20, TimeUnit.SECONDS);
+            for (CompletionStage<?> answer : asked.subList(1, asked.size())) {
+                answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            }
+            assertThat(bench.connect().async().lrange("order", -2, -1).get(20, TimeUnit.SECONDS))
+                    .containsExactly("third", "fourth");
+            node.close().join();
+        }
+    }
+}
