@@ -89,7 +89,7 @@ class RedisInteropTest extends OneServerTest {
     }
 
     @Test
-    void S11_whatTheyLeaveToExpireIsTakenSoonAfter() throws Exception {
+    void S11_expiredForeignLockIsAcquiredSoon() throws Exception {
         try (LockClient client = client()) {
             long start = System.nanoTime(); // before it is there
             assertThat(take("somebody", 1_000)).isTrue();
@@ -104,7 +104,7 @@ class RedisInteropTest extends OneServerTest {
 
     /** They publish nothing. */
     @Test
-    void S11_whatTheyFreeIsTakenAtTheNextLook() throws Exception {
+    void S11_releasedForeignLockIsAcquiredAtTheNextRetry() throws Exception {
         try (LockClient client = client()) {
             assertThat(take("somebody", 60_000)).isTrue();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();

@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.servers.RedisTestMasters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on five masters; its other half is {@link FiveMastersFaultConformanceTest}. */
+/** Runs the contract of all backends on five masters. See also {@link FiveMastersFaultConformanceTest}. */
 @Tag("once")
 class FiveMastersConformanceTest extends HealthyConformance {
     @RegisterExtension

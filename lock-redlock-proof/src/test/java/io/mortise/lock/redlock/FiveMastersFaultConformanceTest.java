@@ -8,7 +8,7 @@ import io.mortise.lock.testkit.servers.RedisTestMasters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on five masters and on lines to them that break. */
+/** Runs the contract of all backends on five masters whose links fail. */
 @Tag("once")
 class FiveMastersFaultConformanceTest extends FaultConformance {
     @RegisterExtension

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
@@ -20,7 +21,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** A prefix of its own for one test of the kit; each client reaches the masters over lines of its own, which break together. */
+/**
+ * Connects one test of the kit to the masters, with a key prefix of its own. Each client has links of its own to all masters, which
+ * fail together.
+ */
 final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
     private final ConformanceServer<RedisTestMasters> masters;
@@ -29,18 +33,18 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
         this.masters = masters;
     }
 
-    /** A quarter of it is the longest that a master may be given to answer, and so long may one stall that shares two cores. */
+    /** Four node timeouts: on two shared cores a master may stall for one. */
     @Override
     public Duration lease() {
         return Duration.ofSeconds(4);
     }
 
-    /** The kit asks for leases of its own, up to three times as long. */
+    /** Returns three times the lease, the longest that the kit asks for. */
     private Duration maxLease() {
         return lease().multipliedBy(3);
     }
 
-    /** They keep their data over a restart. */
+    /** Starts masters that keep their data over a restart. */
     static ConformanceServer<RedisTestMasters> masters(int count) {
         return new ConformanceServer<>(
                 "redlock." + count,
@@ -72,7 +76,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
                 options);
     }
 
-    /** The ids of the clients; on masters from outside nobody knows whose they are. */
+    /** Returns the ids of all clients; none for external masters, which may have other clients. */
     @Override
     protected Set<String> sessions() {
         Set<String> ids = new TreeSet<>();
@@ -88,7 +92,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
                 + "ms&testOnlyNewMasters=true");
     }
 
-    /** Of the master that has the most to do. */
+    /** Returns the count of the busiest master. */
     @Override
     public OptionalLong requests() {
         return masters.ifOwn().isPresent()
@@ -96,7 +100,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
                 : OptionalLong.empty();
     }
 
-    /** Its time is over as far as the masters are concerned. */
+    /** Lets the grants of a client expire at all masters. */
     @Override
     public void expireSession(LockClient client) {
         masters.own().each(redis -> redis.expireGrants(prefix, session(client)));
@@ -118,7 +122,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
         masters.own().all().forEach(RedisTestServer::restart);
     }
 
-    /** Netty keeps one executor for the whole JVM; the client's own threads are Lettuce's. */
+    /** Netty has one executor for the whole JVM; the threads of a client are named by Lettuce. */
     @Override
     public boolean isServerThread(Thread thread) {
         String name = thread.getName();

@@ -7,7 +7,7 @@ import io.mortise.lock.testkit.HealthyConformance;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The contract of every backend, kept on three masters; its other half is {@link ThreeMastersFaultConformanceTest}. */
+/** Runs the contract of all backends on three masters. See also {@link ThreeMastersFaultConformanceTest}. */
 class ThreeMastersConformanceTest extends HealthyConformance {
     @RegisterExtension
     static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(3);

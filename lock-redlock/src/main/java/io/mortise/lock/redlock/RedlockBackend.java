@@ -14,6 +14,18 @@ import io.mortise.lock.redis.node.ContenderRegistry;
 import io.mortise.lock.redis.node.ManagedRedisClient;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redlock.admin.RedlockAdmin;
+import io.mortise.lock.redlock.grant.ContenderEnvironment;
+import io.mortise.lock.redlock.grant.RedlockContender;
+import io.mortise.lock.redlock.grant.RedlockRenewal;
+import io.mortise.lock.redlock.master.MasterQuarantine;
+import io.mortise.lock.redlock.master.RedlockMaster;
+import io.mortise.lock.redlock.master.RedlockMasters;
+import io.mortise.lock.redlock.master.StartupMajorityWait;
+import io.mortise.lock.redlock.storage.LockFreeMessage;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.CloseDeadline;
@@ -36,7 +48,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The SPI over a majority of masters: contenders, and the hints for them. */
+/** The full SPI on a majority of masters: opens the connections, makes contenders, and gives them the messages of the masters. */
 final class RedlockBackend implements LockBackend {
     private static final Logger log = LoggerFactory.getLogger(RedlockBackend.class);
 
@@ -44,25 +56,29 @@ final class RedlockBackend implements LockBackend {
     private final BackendContext context;
     private final Duration nodeTimeout;
     private final RedlockKeys keys;
-    private final Masters masters;
-    private final Admissions admissions;
-    private final ContenderRegistry<RedlockContender> mailbox;
-    private final Renewals renewals;
-    private final @Nullable ManagedRedisClient<RedisClient> own;
+    private final RedlockMasters masters;
+    private final MasterQuarantine quarantine;
+    private final ContenderRegistry<RedlockContender> contenders;
+    private final RedlockRenewal renewal;
+    private final ContenderEnvironment environment;
+    private final @Nullable ManagedRedisClient<RedisClient> managedClient; // null if the application has its own
 
     private RedlockBackend(RedlockOptions options, BackendContext context) {
         this.options = options;
         this.context = context;
         this.nodeTimeout = options.nodeTimeout(context);
         this.keys = new RedlockKeys(options.prefix());
-        this.mailbox = new ContenderRegistry<>(context.clock());
-        this.masters = new Masters(new Quorum(options.size()), context.clock());
-        this.admissions = new Admissions(masters, keys, options, context, this::wakeAll);
-        this.renewals = new Renewals(masters, admissions, context.clock());
-        this.own = options.uris().isEmpty() ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
+        this.contenders = new ContenderRegistry<>(context.clock());
+        this.masters = new RedlockMasters(new Quorum(options.masterCount()), context.clock());
+        this.quarantine = new MasterQuarantine(
+                masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::masterVotes);
+        this.renewal = new RedlockRenewal(masters, quarantine, context.clock());
+        this.environment = new ContenderEnvironment(context, keys, masters, quarantine, contenders, RedlockSummary::of);
+        this.managedClient =
+                options.uris().isEmpty() ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
     }
 
-    /** Waits until a majority votes. */
+    /** Opens a backend and waits until a majority votes. */
     static RedlockBackend open(RedlockOptions options, BackendContext context) {
         options.check();
         RedlockBackend backend = new RedlockBackend(options, context);
@@ -71,78 +87,84 @@ final class RedlockBackend implements LockBackend {
             options.access().ifPresent(AccessCheck::log);
             return backend;
         } catch (RuntimeException | Error e) {
-            backend.end(); // not awaited: what does not answer would not answer this either
+            backend.closeConnections(); // not awaited: a server that does not answer would not answer this either
             throw e;
         }
     }
 
     private void start() {
         List<String> endpoints = options.endpoints();
-        List<Master> all = new ArrayList<>();
-        for (int index = 0; index < options.size(); index++) {
+        List<RedlockMaster> all = new ArrayList<>();
+        for (int index = 0; index < options.masterCount(); index++) {
             RedisNode.Target target = new RedisNode.Target("", endpoints.get(index), connect(index), false);
-            NodeListener listener = masters.listener(index, admissions, new Hints(index));
-            all.add(new Master(
+            NodeListener listener = quarantine.listener(index, new MessageListener(index));
+            all.add(new RedlockMaster(
                     index,
                     new BackgroundConnect(
                             target,
                             keys.channel(context.clientId()),
                             context,
                             nodeTimeout,
-                            own == null
+                            managedClient == null
                                     ? Optional.empty()
                                     : Optional.of(options.uris().get(index)),
                             listener),
                     context.clock()));
         }
-        masters.are(all);
+        masters.set(all);
         all.forEach(master -> master.opening().start());
-        FirstQuorum wait = new FirstQuorum(masters, options, context);
+        if (options.isTestOnlyNewMasters()) {
+            log.warn(
+                    "event=test-only-new-masters endpoints={} what=\"masters without data are taken for new ones: if they have"
+                            + " lost their data, two clients can hold one lock; never use testOnlyNewMasters in production\"",
+                    options);
+        }
+        StartupMajorityWait wait = new StartupMajorityWait(masters, options.toString(), options.maxLease(), context);
         wait.start();
         ConnectDeadline.of(endpoints(), wait.longest())
-                .orSay(wait::inVain)
+                .orSay(wait::failureMessage)
                 .await(
-                        masters.ready(),
+                        masters.majorityVotes(),
                         failure -> failure.getCause() instanceof LockException known
                                 ? known
                                 : new LockConfigurationException("", failure));
     }
 
     private Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect(int index) {
-        if (own == null) {
+        if (managedClient == null) {
             RedisClient client = options.clients().get(index);
             return () -> CompletableFuture.completedFuture(client.connectPubSub(StringCodec.UTF8));
         }
         RedisURI uri = ManagedRedisClient.uri(options.uris().get(index), context);
-        return () -> CompletableFuture.completedFuture(own.client().connectPubSub(StringCodec.UTF8, uri));
+        return () -> CompletableFuture.completedFuture(managedClient.client().connectPubSub(StringCodec.UTF8, uri));
     }
 
-    /** A master votes that did not: what it published meanwhile was not heard, and places in line and grants may be gone there. */
-    private void wakeAll() {
-        mailbox.wakeAll(RedlockContender::isWaiting);
+    /** Wakes and renews all: a master that begins to vote may have lost queue entries and grants, and messages were missed. */
+    private void masterVotes() {
+        contenders.wakeAll(RedlockContender::isWaiting);
         context.renewNow(grant -> true);
     }
 
-    /** What one master publishes for this client. */
-    private final class Hints implements NodeListener {
+    /** Receives what one master publishes for this client. */
+    private final class MessageListener implements NodeListener {
         private final int index;
 
-        Hints(int index) {
+        MessageListener(int index) {
             this.index = index;
         }
 
         @Override
         public void message(RedisNode from, String text) {
-            Optional<Hint> hint = Hint.parse(text);
-            if (hint.isEmpty()) {
+            Optional<LockFreeMessage> message = LockFreeMessage.parse(text);
+            if (message.isEmpty()) {
                 log.debug("event=message-ignored length={}", text.length());
                 return;
             }
-            Optional<RedlockContender> contender = mailbox.find(hint.get().attemptId());
+            Optional<RedlockContender> contender = contenders.find(message.get().attemptId());
             if (contender.isPresent()) {
-                contender.get().hint(index);
+                contender.get().lockMayBeFree(index);
             } else {
-                passOn(from, hint.get());
+                forward(from, message.get());
             }
         }
 
@@ -151,57 +173,27 @@ final class RedlockBackend implements LockBackend {
     }
 
     /**
-     * Nobody here waits with that attempt any more: its place is given up there, and the next one is woken. Anybody can publish a
-     * hint: it takes neither a vote nor another client's place (S19).
+     * Deletes the queue entry of an attempt that no longer waits here, so that the master wakes the next one. Anybody can publish a
+     * message: this deletes neither a grant nor the queue entry of another client (S19).
      */
-    private void passOn(RedisNode at, Hint hint) {
-        Optional<LockName> name = keys.lockName(hint.key());
-        name.ifPresent(lock -> at.ask(
-                        "passing on a hint",
+    private void forward(RedisNode node, LockFreeMessage message) {
+        Optional<LockName> name = keys.lockName(message.key());
+        name.ifPresent(lock -> node.ask(
+                        "forwarding a hint",
                         RedlockScript.RELEASE.script(),
                         keys.of(lock).all(),
-                        hint.attemptId(),
+                        message.attemptId(),
                         "0",
-                        mark())
+                        environment.clientMark())
                 .whenComplete((ok, failure) -> {
                     if (failure != null) {
-                        log.debug("event=hint-kept master={}", at.endpoints(), failure);
+                        log.debug("event=hint-not-forwarded master={}", node.endpoints(), failure);
                     }
                 }));
     }
 
-    BackendContext context() {
-        return context;
-    }
-
-    RedlockKeys keys() {
-        return keys;
-    }
-
-    Optional<AccessCheck> access() {
-        return options.access();
-    }
-
-    Masters masters() {
-        return masters;
-    }
-
-    Admissions admissions() {
-        return admissions;
-    }
-
-    ContenderRegistry<RedlockContender> mailbox() {
-        return mailbox;
-    }
-
-    /** What is stored beside each vote. */
-    String record(LockRequest request) {
-        return request.ownerRecord() + mark();
-    }
-
-    /** What every record of this client contains, and none of another's. */
-    private String mark() {
-        return " client=" + context.clientId(); // as CLIENT LIST names its connections
+    ContenderEnvironment environment() {
+        return environment;
     }
 
     @Override
@@ -209,7 +201,7 @@ final class RedlockBackend implements LockBackend {
         return options.toString();
     }
 
-    /** No FAIR: whoever wins a majority first has the lock, wherever it stood in line. */
+    /** Without FAIR: the first to win a majority gets the lock, whatever its position in the queues. */
     @Override
     public Set<Capability> capabilities() {
         return Set.of(
@@ -221,7 +213,7 @@ final class RedlockBackend implements LockBackend {
                 Capability.LIST);
     }
 
-    /** Redis counts in milliseconds. One that a slow master would use up by itself is refused. */
+    /** Rounds up to milliseconds, as Redis counts, and rejects a lease that a slow master alone could use up. */
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
         Duration lease = asked.orElse(options.leaseDuration());
@@ -238,24 +230,24 @@ final class RedlockBackend implements LockBackend {
     }
 
     @Override
-    public Contender enqueue(LockRequest request, ContenderListener waiter) {
-        return new RedlockContender(this, request, waiter);
+    public Contender enqueue(LockRequest request, ContenderListener listener) {
+        return new RedlockContender(environment, request, listener);
     }
 
     @Override
     public void renew(List<KeepAlive> due) {
-        renewals.renew(due);
+        renewal.renew(due);
     }
 
     @Override
     public Optional<LockAdmin> admin() {
-        return Optional.of(new RedlockAdmin(this));
+        return Optional.of(new RedlockAdmin(masters, keys, options.access(), endpoints()));
     }
 
-    private CompletableFuture<?> end() {
+    private CompletableFuture<?> closeConnections() {
         masters.all().forEach(master -> master.opening().closing());
-        return own != null
-                ? own.shutdown(CloseDeadline.LIMIT)
+        return managedClient != null
+                ? managedClient.shutdown(CloseDeadline.LIMIT)
                 : CompletableFuture.allOf(masters.all().stream()
                         .map(master -> master.opening().close())
                         .toArray(CompletableFuture[]::new));
@@ -263,6 +255,6 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public void close() {
-        CloseDeadline.await(end(), context.requestTimeout(), "endpoints=" + endpoints());
+        CloseDeadline.await(closeConnections(), context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

@@ -6,19 +6,20 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockClients;
 import java.util.Objects;
 
-/** The typed way in: for masters with options of their own, or clients of theirs that the application already has. */
+/** Programmatic configuration of a Redlock client: one URI for each master, or clients that the application already has. */
 public final class RedlockLocks {
     private RedlockLocks() {}
 
-    /** As {@link #connect(RedlockOptions, ClientOptions)} with {@link ClientOptions#defaults()}. */
+    /** Opens a client as {@link #connect(RedlockOptions, ClientOptions)} does with {@link ClientOptions#defaults()}. */
     public static LockClient connect(RedlockOptions masters) {
         return connect(masters, ClientOptions.defaults());
     }
 
     /**
-     * Opens a client and waits until a majority of the masters votes, as {@link io.mortise.lock.Locks#connect} does and with
-     * its errors. Masters that are new, were restarted or have lost their data vote after {@link RedlockOptions#maxLease}: if
-     * only that is missing, this waits for it beyond the connect timeout, and logs that once.
+     * Opens a client and waits until a majority of the masters votes. It fails as {@link io.mortise.lock.Locks#connect} does.
+     *
+     * <p>Masters that are new, were restarted or have lost their data stay in quarantine for {@link RedlockOptions#maxLease}. If
+     * nothing else is missing, this method waits for them beyond the connect timeout, and logs that once.
      */
     public static LockClient connect(RedlockOptions masters, ClientOptions options) {
         Objects.requireNonNull(masters, "masters");

@@ -7,6 +7,7 @@ import io.lettuce.core.SslOptions;
 import io.mortise.lock.redis.node.ManagedRedisUri;
 import io.mortise.lock.redis.node.OptionLimits;
 import io.mortise.lock.redis.node.RedisAccessCheck;
+import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
@@ -17,24 +18,27 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** Which masters vote, and how to reach them. Immutable: each method returns a changed copy. Never prints credentials. */
+/**
+ * Options of a Redlock client: its masters, and how to connect to them. Immutable: each method returns a changed copy. Never
+ * prints credentials.
+ */
 public final class RedlockOptions {
-    /** What all keys begin with unless said otherwise. */
+    /** Default prefix of all keys. */
     public static final String DEFAULT_PREFIX = "lock:";
 
-    /** How long a grant lasts without renewal unless said otherwise, or {@link #maxLease} is shorter. */
+    /** Default lease duration, unless {@link #maxLease} is shorter. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
 
-    /** The longest lease that any client may ask for unless said otherwise. */
+    /** Default of the longest lease that any client may ask for. */
     public static final Duration DEFAULT_MAX_LEASE = Duration.ofSeconds(30);
 
-    /** How long one master is waited for unless said otherwise. */
+    /** Default time to wait for one master. */
     public static final Duration DEFAULT_NODE_TIMEOUT = Duration.ofMillis(500);
 
-    /** A master that answers so late has used up so much of each lease: more cannot be of use. */
+    /** A master that takes longer than a quarter of the lease leaves too little of it to be of use. */
     private static final int NODE_TIMEOUTS_PER_LEASE = 4;
 
-    private static final Duration SHORTEST_NODE_TIMEOUT = Duration.ofMillis(10);
+    private static final Duration MIN_NODE_TIMEOUT = Duration.ofMillis(10);
 
     private final List<RedisURI> uris;
     private final List<RedisClient> clients;
@@ -64,8 +68,8 @@ public final class RedlockOptions {
     }
 
     /**
-     * Connections of Mortise's own, one to each master, with TLS, credentials and database as each URI says. The masters must
-     * be independent of each other: no replicas of one another, no common disk or power supply.
+     * Connects to these masters with one connection each, with TLS, credentials and database from the URI. The masters must be
+     * independent of each other: no replicas of one another, no common disk or power supply.
      *
      * @param masters at least three, the same for all clients; an odd number, since one more makes nothing safer
      */
@@ -76,18 +80,18 @@ public final class RedlockOptions {
                 throw new IllegalArgumentException("masters must each name one host and port, or a socket");
             }
         }
-        List<RedisURI> own =
+        List<RedisURI> copies =
                 masters.stream().<RedisURI>map(ManagedRedisUri::new).toList();
-        if (own.stream().map(RedlockOptions::server).distinct().count() < own.size()) {
+        if (copies.stream().map(RedlockOptions::server).distinct().count() < copies.size()) {
             throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
-                    + own.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
+                    + copies.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
         }
-        return new RedlockOptions(own, List.of());
+        return new RedlockOptions(copies, List.of());
     }
 
     /**
-     * The application's own clients, one for each master, which Mortise never closes: it opens one connection of its own with
-     * each. They must have been created with a {@code RedisURI}, and their options must not pin RESP2.
+     * Uses the application's clients, one for each master. Mortise opens one connection with each and never closes the clients.
+     * They must have been created with a {@code RedisURI}, and their options must not pin RESP2.
      *
      * @param masters at least three, all clients of applications with the same masters
      */
@@ -100,17 +104,17 @@ public final class RedlockOptions {
     }
 
     /**
-     * What all keys begin with, 1 to 256 printable ASCII characters without spaces, braces and percent signs: the lock {@code
+     * Sets the prefix of all keys: 1 to 256 printable ASCII characters without spaces, braces and percent signs. The lock {@code
      * x} is the key {@code lock:x} to other libraries. Default {@value #DEFAULT_PREFIX}.
      */
-    public RedlockOptions prefix(String start) {
-        OptionLimits.checkPrefix(start);
-        return with(copy -> copy.prefix = start);
+    public RedlockOptions prefix(String keyPrefix) {
+        OptionLimits.checkPrefix(keyPrefix);
+        return with(copy -> copy.prefix = keyPrefix);
     }
 
     /**
-     * How long masters keep the lock of a silent client, for locks that do not say so themselves. 1 s to {@link #maxLease},
-     * default 30 s, or {@link #maxLease} if that is shorter.
+     * Sets how long masters keep the lock of a silent client, for locks without a lease duration of their own. 1 s to {@link
+     * #maxLease}, default 30 s, or {@link #maxLease} if that is shorter.
      */
     public RedlockOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
@@ -118,10 +122,12 @@ public final class RedlockOptions {
     }
 
     /**
-     * The longest lease of any lock, the same for all clients with these masters and this prefix: a client with another value is
-     * refused. A master that is new, was restarted or has lost its data votes only after so long, since it may have forgotten
-     * such a lease; a lock with a longer lease is refused with {@link IllegalArgumentException}. 1 s to 1 h, whole
-     * milliseconds, default 30 s.
+     * Sets the longest lease of any lock. It must be the same for all clients with these masters and this prefix: a client with
+     * another value is refused.
+     *
+     * <p>A master that is new, was restarted or has lost its data stays in quarantine for as long, since it may have forgotten such a
+     * lease. A lock with a longer lease is refused with {@link IllegalArgumentException}. 1 s to 1 h, whole milliseconds, default
+     * 30 s.
      */
     public RedlockOptions maxLease(Duration longest) {
         OptionLimits.checkLease("maxLease", longest);
@@ -132,35 +138,34 @@ public final class RedlockOptions {
     }
 
     /**
-     * For tests that start masters of their own: while this client connects, masters are taken for new and vote at once if
-     * all of them answer and none has any data. <b>Never in production:</b> masters that have just lost their data look the same,
-     * and then two clients can hold one lock. Logged as a warning each time.
+     * Skips the quarantine of new masters, for tests that start masters of their own: while this client connects, masters vote at
+     * once if all of them answer and none has any data. <b>Never in production:</b> masters that have just lost their data look the
+     * same, and then two clients can hold one lock. Logged as a warning each time.
      */
     public RedlockOptions testOnlyNewMasters() {
         return with(copy -> copy.testOnlyNewMasters = true);
     }
 
     /**
-     * How long one master is waited for. A master that stands still delays nothing while a majority answers. At least 10 ms,
-     * default 500 ms; never more than a quarter of {@link #leaseDuration}, nor than half of the client's request timeout. A lock
-     * whose own lease is shorter than four node timeouts is refused with {@link IllegalArgumentException}.
+     * Sets how long to wait for one master; a stalled master delays nothing while a majority answers. At least 10 ms, default
+     * 500 ms; never more than a quarter of {@link #leaseDuration}, nor than half of the client's request timeout. A lock whose own
+     * lease is shorter than four node timeouts is refused with {@link IllegalArgumentException}.
      */
     public RedlockOptions nodeTimeout(Duration timeout) {
         Objects.requireNonNull(timeout, "timeout");
-        if (timeout.compareTo(SHORTEST_NODE_TIMEOUT) < 0) {
-            throw new IllegalArgumentException(
-                    "nodeTimeout is " + timeout + ", must be at least " + SHORTEST_NODE_TIMEOUT);
+        if (timeout.compareTo(MIN_NODE_TIMEOUT) < 0) {
+            throw new IllegalArgumentException("nodeTimeout is " + timeout + ", must be at least " + MIN_NODE_TIMEOUT);
         }
         return with(copy -> copy.nodeTimeout = timeout);
     }
 
-    /** Trusted and own certificates, for URIs with TLS. Ignored with {@link #using}. */
+    /** Sets trusted and client certificates for URIs with TLS. Ignored with {@link #using}. */
     public RedlockOptions sslOptions(SslOptions options) {
         Objects.requireNonNull(options, "options");
         return with(copy -> copy.sslOptions = Optional.of(options));
     }
 
-    int size() {
+    int masterCount() {
         return uris.size() + clients.size();
     }
 
@@ -176,7 +181,7 @@ public final class RedlockOptions {
         return prefix;
     }
 
-    /** Not above a shorter {@link #maxLease}, unless it was said. */
+    /** Returns the default lease duration: not above {@link #maxLease} unless it was set. */
     Duration leaseDuration() {
         return leaseDuration.orElse(maxLease.compareTo(DEFAULT_LEASE) < 0 ? maxLease : DEFAULT_LEASE);
     }
@@ -189,12 +194,12 @@ public final class RedlockOptions {
         return testOnlyNewMasters;
     }
 
-    /** What no option alone can tell. */
+    /** Checks options that depend on each other. */
     void check() {
         checkMaxLease(leaseDuration());
     }
 
-    /** A master that forgets it would vote while it stands. */
+    /** Rejects a lease that would outlast the quarantine of a master that forgot it. */
     void checkMaxLease(Duration lease) {
         if (lease.compareTo(maxLease) > 0) {
             throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most " + maxLease
@@ -203,19 +208,19 @@ public final class RedlockOptions {
         }
     }
 
-    /** The outcome must be known within a request timeout of the client. */
+    /** Returns the node timeout, limited so that the outcome is known within a request timeout of the client. */
     Duration nodeTimeout(BackendContext context) {
-        Duration most = leaseDuration().dividedBy(NODE_TIMEOUTS_PER_LEASE);
-        Duration half = context.requestTimeout().dividedBy(2);
-        most = half.compareTo(most) < 0 ? half : most;
-        return nodeTimeout.compareTo(most) < 0 ? nodeTimeout : most;
+        Duration leaseLimit = leaseDuration().dividedBy(NODE_TIMEOUTS_PER_LEASE);
+        Duration requestLimit = context.requestTimeout().dividedBy(2);
+        Duration limit = requestLimit.compareTo(leaseLimit) < 0 ? requestLimit : leaseLimit;
+        return nodeTimeout.compareTo(limit) < 0 ? nodeTimeout : limit;
     }
 
-    /** A master that is waited for must leave most of the lease. */
-    void checkLease(Duration lease, Duration waited) {
-        Duration least = waited.multipliedBy(NODE_TIMEOUTS_PER_LEASE);
-        if (lease.compareTo(least) < 0) {
-            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at least " + least
+    /** Rejects a lease of which waiting for one master would leave too little. */
+    void checkLease(Duration lease, Duration effectiveNodeTimeout) {
+        Duration min = effectiveNodeTimeout.multipliedBy(NODE_TIMEOUTS_PER_LEASE);
+        if (lease.compareTo(min) < 0) {
+            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at least " + min
                     + ", four times nodeTimeout: for shorter leases set nodeTimeout to "
                     + lease.dividedBy(NODE_TIMEOUTS_PER_LEASE) + " or less");
         }
@@ -225,12 +230,12 @@ public final class RedlockOptions {
         return sslOptions;
     }
 
-    /** Who can reach the locks, as far as the options tell. */
+    /** Returns the check whether others can access the locks; empty for clients of the application. */
     Optional<AccessCheck> access() {
         return RedisAccessCheck.of(toString(), uris, sslOptions.isPresent());
     }
 
-    /** Of each master, without secrets. */
+    /** Returns the address of each master, without secrets. */
     List<String> endpoints() {
         return uris.isEmpty()
                 ? clients.stream()
@@ -239,14 +244,14 @@ public final class RedlockOptions {
                 : uris.stream().map(RedlockOptions::endpoint).toList();
     }
 
-    /** All masters as a URL names them, if one can. */
+    /** Returns the URL of these masters if one URL can name them, else a list of their addresses. Without secrets. */
     @Override
     public String toString() {
         List<String> endpoints = endpoints();
         String first = endpoints.get(0);
         String scheme = first.substring(0, first.indexOf("://") + 3);
-        boolean same = endpoints.stream().allMatch(endpoint -> endpoint.matches(scheme + "[^/]+:\\d+"));
-        return same
+        boolean oneUrl = endpoints.stream().allMatch(endpoint -> endpoint.matches(scheme + "[^/]+:\\d+"));
+        return oneUrl
                 ? (scheme.equals("rediss://") ? "redlocks://" : "redlock://")
                         + endpoints.stream()
                                 .map(endpoint -> endpoint.substring(scheme.length()))
@@ -254,7 +259,7 @@ public final class RedlockOptions {
                 : "redlock of " + String.join(",", endpoints);
     }
 
-    /** Whatever the database and the credentials: that is one process, which restarts and fails as one. */
+    /** Identifies the process, which restarts and fails as one whatever the database and the credentials. */
     private static String server(RedisURI uri) {
         return uri.getSocket() != null ? uri.getSocket() : uri.getHost().toLowerCase(Locale.ROOT) + ":" + uri.getPort();
     }

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * {@code redlock://[[user]:password@]master1:6379,master2,master3/database}, with the same credentials and database for all;
- * with TLS: {@code redlocks}. Masters that differ in that: {@link RedlockLocks}.
+ * Opens Redlock clients by URL: {@code redlock://[[user]:password@]master1:6379,master2,master3/database}, or {@code redlocks}
+ * with TLS. Credentials and database are the same for all masters; for masters that differ see {@link RedlockLocks}.
  *
  * <p>Parameters: {@code prefix} ({@code lock:}), {@code lease} (30s, or {@code maxLease} if that is shorter), {@code maxLease} (30s), {@code nodeTimeout}
  * (500ms), {@code testOnlyNewMasters} (false), {@code db} (as the path), and with TLS {@code verifyPeer} ({@code full}, the default, {@code ca} or {@code none}) and
@@ -25,7 +25,7 @@ import java.util.Set;
 public final class RedlockProvider implements LockProvider {
     private static final int DEFAULT_PORT = 6379;
 
-    /** For the service loader. */
+    /** Called by the service loader. */
     public RedlockProvider() {}
 
     @Override

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
-import java.util.Collection;
+import io.mortise.lock.redlock.grant.RoundReport;
+import io.mortise.lock.redlock.vote.MasterVote;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What each master said to the attempt that a lease came from, by {@code lease.unwrap(RedlockSummary.class)}: for logs, and to
- * see a master that is slow or away while locks still work.
+ * The answers of all masters to the attempt that acquired a lease, by {@code lease.unwrap(RedlockSummary.class)}. Use it for logs,
+ * and to see a master that is slow or down while locks still work.
  *
- * @param masters in the order in which they were given
+ * @param masters in the order in which they were configured
  */
 public record RedlockSummary(List<Instance> masters) {
-    /** A master's part in one attempt. */
+    /** The answer of a master to one attempt. */
     public enum Vote {
-        /** The key is ours there. */
+        /** The master granted the lock to this attempt. */
         ACQUIRED,
-        /** Somebody else's key is there. */
+        /** The master has granted the lock to another contender. */
         CONFLICTED,
-        /** No answer, or none that counts. */
+        /** The master gave no answer, or none that counts. */
         FAILED,
-        /** It has not answered yet, or was not asked, since the others had decided. */
+        /** The master has not answered yet, or was not asked, since the others had decided. */
         PENDING
     }
 
     /**
-     * One master.
+     * The vote of one master.
      *
      * @param endpoint without secrets
      * @param error why its vote failed; empty otherwise
@@ -38,33 +39,33 @@ public record RedlockSummary(List<Instance> masters) {
         }
     }
 
-    /** How many said so. */
+    static RedlockSummary of(RoundReport report) {
+        return new RedlockSummary(report.masters().stream()
+                .map(master -> new Instance(master.endpoint(), vote(master.vote()), error(master.vote())))
+                .toList());
+    }
+
+    private static Vote vote(MasterVote vote) {
+        if (vote instanceof MasterVote.Failed) {
+            return Vote.FAILED;
+        }
+        return vote instanceof MasterVote.Granted
+                ? Vote.ACQUIRED
+                : vote instanceof MasterVote.Conflicted ? Vote.CONFLICTED : Vote.PENDING;
+    }
+
+    private static Optional<String> error(MasterVote vote) {
+        return vote instanceof MasterVote.Failed failure
+                ? Optional.of(String.valueOf(failure.cause().getMessage()))
+                : Optional.empty();
+    }
+
+    /** Returns how many masters gave that answer. */
     public long count(Vote vote) {
         return masters.stream().filter(master -> master.vote == vote).count();
     }
 
-    /** That no majority answered, for people: how many did, and why each of the others did not. */
-    String withoutQuorum() {
-        return withoutQuorum(
-                count(Vote.ACQUIRED) + count(Vote.CONFLICTED),
-                masters.size(),
-                masters.stream()
-                        .filter(master -> master.vote == Vote.FAILED)
-                        .map(master -> silent(master.endpoint, master.error.orElse("no answer")))
-                        .toList());
-    }
-
-    /** @param silent those that did not answer, each as {@link #silent} says */
-    static String withoutQuorum(long answered, int masters, Collection<String> silent) {
-        return "no quorum: " + answered + " of " + masters + " masters answered, these did not: "
-                + String.join(", ", silent);
-    }
-
-    static String silent(String endpoint, String why) {
-        return endpoint + " (" + why.replace(" from " + endpoint, "") + ")";
-    }
-
-    /** One line for people. */
+    /** Returns one line of text that names the vote of each master. */
     @Override
     public String toString() {
         return masters.stream().map(Instance::toString).collect(Collectors.joining("; "));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
@@ -71,7 +72,7 @@ abstract class FiveMastersTest {
         clients.add(client);
     }
 
-    static RedlockKeys.OfLock keys(String lock) {
+    static RedlockKeys.LockKeys keys(String lock) {
         return KEYS.of(new LockName(lock));
     }
 

@@ -68,7 +68,7 @@ class NodeRedlockTest {
 
     @ParameterizedTest
     @MethodSource("fleets")
-    void S01_S18_itExcludesUsAndIsShownAsForeign(int version, int count) throws Exception {
+    void S01_S18_nodeRedlockExcludesMortiseAndIsShownAsForeign(int version, int count) throws Exception {
         DistributedLock lock = ours(count, "x");
         try (NodeRedlock node = theirs(version, count)) {
             assertThat(node.lock("lock:x", 30_000)).isTrue();
@@ -84,7 +84,7 @@ class NodeRedlockTest {
 
     @ParameterizedTest
     @MethodSource("fleets")
-    void S01_weExcludeIt(int version, int count) throws Exception {
+    void S01_mortiseExcludesNodeRedlock(int version, int count) throws Exception {
         DistributedLock lock = ours(count, "y");
         try (NodeRedlock node = theirs(version, count)) {
             try (Lease lease = lock.acquire()) {
@@ -100,7 +100,7 @@ class NodeRedlockTest {
     /** A killed one leaves its keys, which expire. */
     @ParameterizedTest
     @MethodSource("fleets")
-    void S11_whatItLeavesIsOursSoonAfterItsTime(int version, int count) throws Exception {
+    void S11_expiredLockOfNodeRedlockIsAcquiredSoon(int version, int count) throws Exception {
         DistributedLock lock = ours(count, "z");
         try (NodeRedlock node = theirs(version, count)) {
             assertThat(node.lock("lock:z", 3_000)).isTrue();

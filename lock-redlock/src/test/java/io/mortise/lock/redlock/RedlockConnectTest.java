@@ -118,7 +118,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void byPasswordOfTheDefaultUserAndInAnotherDatabase() throws Exception {
+    void connectsWithDefaultUserPasswordAndDatabase() throws Exception {
         works(url(":" + SECRET + "@", "/3" + SHORT_LEASE));
     }
 
@@ -133,7 +133,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void byTls() throws Exception {
+    void connectsWithTls() throws Exception {
         works(url(
                 "redlocks",
                 ":" + SECRET + "@",
@@ -142,12 +142,12 @@ class RedlockConnectTest {
     }
 
     @Test
-    void S15_certificatesThatAreNotTrustedAreRefusedAtOnce() {
+    void S15_untrustedCertificatesFailAtOnce() {
         refusedAtOnce(url("redlocks", ":" + SECRET + "@", RedlockConnectTest::tlsPort, ""), "TLS");
     }
 
     @Test
-    void eachMasterByItsOwnUri() throws Exception {
+    void connectsToEachMasterByItsOwnUri() throws Exception {
         List<RedisURI> mixed = new ArrayList<>(uris());
         mixed.set(0, RedisURI.create(masters.get(0).tlsUrl()));
         mixed.set(
@@ -192,7 +192,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void S15_wrongCredentialsAndDatabasesAreRefusedAtOnceAndNotPrinted() {
+    void S15_wrongCredentialsAndDatabasesFailAtOnceAndAreNotPrinted() {
         refusedAtOnce(url("", ""), "NOAUTH");
         refusedAtOnce(url(":wrong-" + SECRET + "@", ""), "WRONGPASS");
         refusedAtOnce(url("nobody:" + SECRET + "@", ""), "WRONGPASS");
@@ -212,7 +212,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void S15_wrongCredentialsAtAMajorityAreRefusedAtOnce() {
+    void S15_wrongCredentialsAtAMajorityFailAtOnce() {
         long start = System.nanoTime();
         assertThatThrownBy(() -> RedlockLocks.connect(shortLease(RedlockOptions.connectTo(wrongAt(0, 2))), PATIENT))
                 .isInstanceOf(BackendRefusedException.class)
@@ -222,7 +222,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void S15_wrongCredentialsAtOneMasterAreSaidAndItWorksWithoutIt() throws Exception {
+    void S15_wrongCredentialsAtOneMasterAreReportedAndTolerated() throws Exception {
         RedlockOptions options = shortLease(RedlockOptions.connectTo(wrongAt(1)));
         try (LockClient one = RedlockLocks.connect(options, PATIENT);
                 LockClient two = RedlockLocks.connect(options, PATIENT)) {
@@ -247,7 +247,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void S15_thoseThatAreNotThereAreNamedAfterTheConnectTimeout() {
+    void S15_missingMastersAreNamedAfterTheConnectTimeout() {
         try (RedisTestMasters gone = RedisTestMasters.start(3)) {
             gone.get(0).kill();
             gone.get(2).kill();
@@ -264,7 +264,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void borrowedClientsAreUsedAndLeftOpen() throws Exception {
+    void clientsOfTheApplicationAreUsedAndLeftOpen() throws Exception {
         List<RedisClient> application = masters.all().stream()
                 .map(server -> RedisClient.create(server.url()))
                 .toList();
@@ -308,7 +308,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void S15_aPortThatSpeaksOtherwiseIsSaidEarly() throws Exception {
+    void S15_portWithAnotherProtocolFailsEarly() throws Exception {
         ClientOptions veryPatient = ClientOptions.defaults().connectTimeout(Duration.ofMinutes(10));
         assertThat(failureToConnect(url("redlocks", "", RedisTestServer::port, ""), veryPatient))
                 .isInstanceOf(BackendRefusedException.class)
@@ -319,7 +319,7 @@ class RedlockConnectTest {
     }
 
     @Test
-    void S15_mastersThatRefuseTheConnectionAreWaitedForAndNamed() throws Exception {
+    void S15_mastersThatRefuseTheConnectionAreAwaitedAndNamed() throws Exception {
         List<String> ports = new ArrayList<>();
         List<ServerSocket> taken = List.of(new ServerSocket(0), new ServerSocket(0), new ServerSocket(0));
         for (ServerSocket socket : taken) {

@@ -7,6 +7,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
+import io.mortise.lock.redlock.admin.RedlockDiagnosis;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
@@ -31,7 +32,7 @@ class RedlockDiagnosisTest {
     }
 
     @Test
-    void mastersWithReplicasAreNamedAndTheClocksOfAllAreTold() throws Exception {
+    void mastersWithReplicasAndClocksAreReported() throws Exception {
         try (RedisTestMasters masters = RedisTestMasters.start(3);
                 LockClient client = Locks.connect(
                         masters.url() + "?lease=1s&testOnlyNewMasters=true",
@@ -72,8 +73,8 @@ class RedlockDiagnosisTest {
     }
 
     @Test
-    void anEvenNumberIsNamed() {
-        assertThat(RedlockDiagnosis.number(5)).isEmpty();
-        assertThat(RedlockDiagnosis.number(4).get(0).what()).contains("4 masters", "than of 3");
+    void evenNumberOfMastersIsReported() {
+        assertThat(RedlockDiagnosis.ofMasterCount(5)).isEmpty();
+        assertThat(RedlockDiagnosis.ofMasterCount(4).get(0).what()).contains("4 masters", "than of 3");
     }
 }

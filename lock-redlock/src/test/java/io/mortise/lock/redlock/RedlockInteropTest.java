@@ -47,7 +47,7 @@ class RedlockInteropTest extends FiveMastersTest {
     }
 
     @Test
-    void S01_whoHasAMajorityExcludesUsAndIsSeenAsAForeignHolder() throws Exception {
+    void S01_foreignMajorityExcludesMortiseAndIsShownAsHolder() throws Exception {
         LockClient client = client();
         DistributedLock lock = client.named("x");
         assertThat(take(3, "lock:x", "somebody", 30_000)).isEqualTo(3);
@@ -70,7 +70,7 @@ class RedlockInteropTest extends FiveMastersTest {
     }
 
     @Test
-    void S01_whoHasAMinorityDoesNot() throws Exception {
+    void S01_foreignMinorityDoesNotExcludeMortise() throws Exception {
         DistributedLock lock = client().named("x");
         assertThat(take(2, "lock:x", "somebody", 30_000)).isEqualTo(2);
         try (Lease lease = lock.tryAcquire().orElseThrow()) {
@@ -82,7 +82,7 @@ class RedlockInteropTest extends FiveMastersTest {
     }
 
     @Test
-    void S01_whatWeHoldTheyDoNotGetAndCannotFree() throws Exception {
+    void S01_othersCannotAcquireOrReleaseOurLock() throws Exception {
         Lease lease = client().named("x").acquire();
         masters.each(redis -> {
             Await.until("it has voted", SOON, () -> redis.call("GET", "lock:x") != null);
@@ -98,7 +98,7 @@ class RedlockInteropTest extends FiveMastersTest {
     }
 
     @Test
-    void S13_theKeyIsThePrefixAndTheEscapedName() throws Exception {
+    void S13_keyIsPrefixAndEscapedName() throws Exception {
         DistributedLock lock = client().named("order/1 ä%:x");
         String key = keys("order/1 ä%:x").grant();
         try (Lease lease = lock.acquire()) {
@@ -110,7 +110,7 @@ class RedlockInteropTest extends FiveMastersTest {
     }
 
     @Test
-    void S11_whatTheyLeaveToExpireIsTakenSoonAfter() throws Exception {
+    void S11_expiredForeignLockIsAcquiredSoon() throws Exception {
         DistributedLock lock = client().named("x");
         long start = System.nanoTime(); // before the first of them is there
         assertThat(take(5, "lock:x", "somebody", 1_000)).isEqualTo(5);
@@ -123,7 +123,7 @@ class RedlockInteropTest extends FiveMastersTest {
 
     /** They publish nothing. */
     @Test
-    void S11_whatTheyFreeIsTakenAtTheNextLook() throws Exception {
+    void S11_releasedForeignLockIsAcquiredAtTheNextRetry() throws Exception {
         DistributedLock lock = client().named("x");
         assertThat(take(5, "lock:x", "somebody", 60_000)).isEqualTo(5);
         CompletableFuture<Lease> waiting = lock.acquireAsync();

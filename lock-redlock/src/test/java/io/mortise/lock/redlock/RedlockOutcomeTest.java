@@ -27,7 +27,7 @@ class RedlockOutcomeTest extends FiveMastersTest {
     }
 
     @Test
-    void S15_theSummaryTellsHowEachMasterVoted() throws Exception {
+    void S15_summaryShowsTheVoteOfEachMaster() throws Exception {
         LockClient client = client();
         bare(1, "SET", keys("x").grant(), "somebody", "PX", "60000");
         bare(3, "LPUSH", keys("x").grant(), "a", "list");
@@ -49,7 +49,7 @@ class RedlockOutcomeTest extends FiveMastersTest {
     }
 
     @Test
-    void S14_anotherTypeAtAMajorityIsRefused() {
+    void S14_keyOfForeignTypeAtAMajorityIsAnError() {
         LockClient client = client();
         for (int i = 0; i < 3; i++) {
             bare(i, "LPUSH", keys("x").grant(), "a", "list");
@@ -63,7 +63,7 @@ class RedlockOutcomeTest extends FiveMastersTest {
     }
 
     @Test
-    void S15_withoutAMajorityTheErrorNamesThoseThatDidNotAnswer() throws Exception {
+    void S15_noQuorumErrorNamesMastersThatDidNotAnswer() throws Exception {
         LockClient client = client();
         DistributedLock lock = client.named("x");
         List<RedisTestServer> stalled = masters.all().subList(1, 4);
@@ -86,7 +86,7 @@ class RedlockOutcomeTest extends FiveMastersTest {
     }
 
     @Test
-    void S08_fullMastersStillReleaseAndThenRefuse() throws Exception {
+    void S08_fullMastersReleaseAndThenRefuse() throws Exception {
         DistributedLock lock = client().named("x");
         Lease lease = lock.acquire();
         masters.each(redis -> redis.call("CONFIG", "SET", "maxmemory", "1"));

@@ -23,7 +23,7 @@ class RedlockProviderTest {
     }
 
     @Test
-    void theDefaultLeaseIsNotAboveMaxLease() {
+    void defaultLeaseIsNotAboveMaxLease() {
         RedlockOptions options = RedlockProvider.options(LockUrl.parse("redlock://a,b,c?maxLease=20s"));
         assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(20));
         assertThatThrownBy(() -> RedlockProvider.options(LockUrl.parse("redlock://a,b,c?maxLease=20s&lease=21s")))
@@ -34,7 +34,7 @@ class RedlockProviderTest {
     }
 
     @Test
-    void isFoundByItsSchemes() {
+    void providerIsFoundByItsSchemes() {
         assertThat(Locks.providers())
                 .anySatisfy(provider -> assertThat(provider).contains("redlock", "redlocks"));
     }
@@ -53,7 +53,7 @@ class RedlockProviderTest {
     }
 
     @Test
-    void everyPartIsThatOfAllMasters() {
+    void urlPartsApplyToAllMasters() {
         RedlockOptions options = options(
                 "redlocks://ann:s3c%2Fr3t@a,b,c/5?prefix=app:&lease=5s&maxLease=40s&nodeTimeout=50ms&verifyPeer=ca");
         assertThat(options.uris()).hasSize(3).allSatisfy(uri -> {
@@ -106,35 +106,35 @@ class RedlockProviderTest {
                 "redlocks://a,b,c?verifyPeer=maybe verifyPeer",
                 "redlocks://a,b,c?trustedCertificates=/no/such/file trustedCertificates"
             })
-    void S14_whatCannotWorkIsRefusedByNameBeforeAnythingIsSent(String url, String part) {
+    void S14_invalidUrlIsRejectedByName(String url, String part) {
         assertThatThrownBy(() -> Locks.connect(url))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining(part);
     }
 
     @Test
-    void S14_unknownParametersAreRefused() {
+    void S14_unknownParametersAreRejected() {
         assertThatThrownBy(() -> Locks.connect("redlock://a,b,c?timeout=5s"))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("timeout");
     }
 
     @Test
-    void S19_aRefusalTellsNoPassword() {
+    void S19_errorContainsNoPassword() {
         assertThatThrownBy(() -> Locks.connect("redlock://ann:s3cr3t@a,b"))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageNotContaining("s3cr3t");
     }
 
     @Test
-    void S19_whatLetsOthersInIsTold() {
+    void S19_accessRisksAreReported() {
         assertThat(access("redlock://h1,h2,h3")).contains("open to everyone");
         assertThat(access("redlock://:s3cret@h1,h2,h3")).contains("without TLS").doesNotContain("s3cret");
         assertThat(access("redlocks://:s3cret@h1,h2,h3?verifyPeer=none")).contains("not verified");
     }
 
     @Test
-    void S19_oneMasterThatLetsOthersInIsEnough() {
+    void S19_accessRiskOfOneMasterIsReported() {
         assertThat(access("rediss://:s3cret@h1", "rediss://:s3cret@h2", "redis://:s3cret@h3"))
                 .contains("without TLS")
                 .doesNotContain("open to");

@@ -7,6 +7,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
+import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
 import io.mortise.lock.testkit.servers.BareRedis;
@@ -46,7 +47,7 @@ class RedlockWireTest extends FiveMastersTest {
     }
 
     @Test
-    void uncontendedCycleIsTwoScriptsAtEachMasterWithoutSecondPhaseOrMessage() throws Exception {
+    void uncontendedCycleRunsTwoScriptsPerMaster() throws Exception {
         DistributedLock lock = client().named("x");
         Await.until("the masters' counters agree", SOON, () -> {
             lock.acquireAsync().thenCompose(Lease::releaseAsync).join();
@@ -86,7 +87,7 @@ class RedlockWireTest extends FiveMastersTest {
     }
 
     @Test
-    void S17_aTryThatFailsLeavesNoKeyAndNoPlace() throws Exception {
+    void S17_failedTryLeavesNoKeyAndNoQueueEntry() throws Exception {
         Lease held = client().named("x").acquire();
         masters.each(redis ->
                 Await.until("all have voted", SOON, () -> redis.keys("*").size() == 2));
@@ -115,7 +116,7 @@ class RedlockWireTest extends FiveMastersTest {
     }
 
     @Test
-    void S11_aCrowdDrainsByFewRequestsAndOneMessageAtEachMasterAndNobodyPolls() throws Exception {
+    void S11_longQueueDrainsWithFewRequestsAndNoPolling() throws Exception {
         LockOptions untilReleased =
                 LockOptions.defaults().leaseDuration(Duration.ofSeconds(30)); // nobody waits for its end
         Lease held = client().named("x", untilReleased).acquire();
@@ -165,7 +166,7 @@ class RedlockWireTest extends FiveMastersTest {
     }
 
     @Test
-    void aThousandHeldLocksAreRenewedByTenRequestsAPeriodAtEachMasterAtMost() throws Exception {
+    void thousandLocksAreRenewedWithTenRequestsPerMasterAndPeriod() throws Exception {
         LockClient client = client();
         List<Lease> held = new ArrayList<>();
         while (held.size() < 1_000) { // not all at once: a master that is late with a vote is not asked again
@@ -198,7 +199,7 @@ class RedlockWireTest extends FiveMastersTest {
     }
 
     @Test
-    void S17_namesUsedOnceLeaveNothingHereOrThere() throws Exception {
+    void S17_lockNamesUsedOnceLeaveNothingInClientOrServers() throws Exception {
         AtomicReference<RedlockBackend> backend = new AtomicReference<>();
         LockClient client = LockClients.over(
                 context -> {
@@ -228,6 +229,10 @@ class RedlockWireTest extends FiveMastersTest {
         masters.each(redis -> assertThat((Long) redis.call("HLEN", KEYS.state()))
                 .as("counters, and what it knows of itself")
                 .isLessThanOrEqualTo(RedlockKeys.BUCKETS + 4L));
-        assertThat(Objects.requireNonNull(backend.get()).mailbox().size()).isZero();
+        assertThat(Objects.requireNonNull(backend.get())
+                        .environment()
+                        .contenders()
+                        .size())
+                .isZero();
     }
 }

@@ -8,6 +8,8 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.redlock.grant.GrantTestAccess;
+import io.mortise.lock.redlock.master.CleanupBacklog;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
@@ -23,12 +25,12 @@ import org.junit.jupiter.api.Test;
 
 /** One master that answers too late, or now and then: what is to be taken away there must not pile up. */
 @Tag("once")
-class SlowMasterTest extends ThreeLinesTest {
+class SlowMasterTest extends ThreeLinkedMastersTest {
     /** Cycles, and the most that was left at the last master meanwhile. */
     private static final class Load {
         int cycles;
-        int mostInATimeout;
-        int mostLeft;
+        int maxInATimeout;
+        int maxPending;
         String last = "";
     }
 
@@ -48,14 +50,15 @@ class SlowMasterTest extends ThreeLinesTest {
                 windowStart = System.nanoTime();
                 inWindow = 0;
             }
-            load.mostInATimeout = Math.max(load.mostInATimeout, ++inWindow);
-            load.mostLeft = Math.max(load.mostLeft, master(2).leftovers().size());
+            load.maxInATimeout = Math.max(load.maxInATimeout, ++inWindow);
+            load.maxPending =
+                    Math.max(load.maxPending, master(2).cleanupBacklog().size());
         }
     }
 
     /** It talks all the time, so it is not taken for dead. */
     @Test
-    void S08_oneThatAnswersTooLateIsNotAskedUntilItIsQuickAgain() throws Exception {
+    void S08_laggingMasterIsNotAskedUntilItRecovers() throws Exception {
         DistributedLock lock = client().named("x");
         lock.acquire().close();
         ScheduledExecutorService talk = Executors.newSingleThreadScheduledExecutor();
@@ -63,7 +66,7 @@ class SlowMasterTest extends ThreeLinesTest {
                 BareRedis redis = bare(2)) {
             String channel = KEYS.channel(context().clientId());
             talk.scheduleAtFixedRate(() -> talks.call("PUBLISH", channel, "nothing"), 0, 100, TimeUnit.MILLISECONDS);
-            line(2).delay(NODE_TIMEOUT.multipliedBy(3).dividedBy(5));
+            link(2).delay(NODE_TIMEOUT.multipliedBy(3).dividedBy(5));
             Load first = new Load();
             cycles(first, NODE_TIMEOUT.multipliedBy(3));
             redis.resetCommandCalls();
@@ -73,17 +76,17 @@ class SlowMasterTest extends ThreeLinesTest {
                     .as("votes asked for")
                     .isZero();
             assertThat(then.last).startsWith("it lags: ");
-            assertThat(then.mostLeft)
+            assertThat(then.maxPending)
                     .as("left there after %d cycles", first.cycles)
                     .isLessThan(first.cycles);
             assertThat(then.cycles).isGreaterThan(10);
             assertThat(master(2).node().isConnected()).isTrue();
 
-            line(2).delay(Duration.ZERO);
+            link(2).delay(Duration.ZERO);
             Await.until(
                     "nothing is to be taken away",
                     SOON,
-                    () -> master(2).leftovers().size() == 0);
+                    () -> master(2).cleanupBacklog().size() == 0);
         } finally {
             talk.shutdownNow();
         }
@@ -91,7 +94,7 @@ class SlowMasterTest extends ThreeLinesTest {
     }
 
     @Test
-    void S08_oneThatStandsStillNowAndThenHasLittleLeft() throws Exception {
+    void S08_occasionallyStalledMasterHasASmallBacklog() throws Exception {
         Load load = new Load();
         cycles(load, NODE_TIMEOUT);
         for (int turn = 0; turn < 4; turn++) {
@@ -100,16 +103,18 @@ class SlowMasterTest extends ThreeLinesTest {
             server(2).resume();
             cycles(load, NODE_TIMEOUT.dividedBy(2));
         }
-        assertThat(load.mostLeft)
-                .as("left at most, with up to %d cycles a timeout", load.mostInATimeout)
-                .isLessThan(Leftovers.MOST + 3 * load.mostInATimeout);
+        assertThat(load.maxPending)
+                .as("left at most, with up to %d cycles a timeout", load.maxInATimeout)
+                .isLessThan(CleanupBacklog.MAX_PENDING + 3 * load.maxInATimeout);
         Await.until(
-                "nothing is to be taken away", SOON, () -> master(2).leftovers().size() == 0);
+                "nothing is to be taken away",
+                SOON,
+                () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
     }
 
     /** An attempt that is over and may have left its vote at the last master. */
-    private static LockRequest over(int number) {
+    private static LockRequest ended(int number) {
         return new Request(
                 new LockName("left" + number),
                 LockMode.EXCLUSIVE,
@@ -123,35 +128,32 @@ class SlowMasterTest extends ThreeLinesTest {
         redis.call("SET", KEYS.of(request.name()).grant(), request.attemptId(), "PX", "60000");
     }
 
-    private Part part(LockRequest request) {
-        return part(2, request);
-    }
-
-    private Part part(int master, LockRequest request) {
-        return new Part(master(master), context(), request, KEYS.of(request.name()));
+    private GrantTestAccess.Cleanup cleanup(int master, LockRequest request) {
+        return new GrantTestAccess.Cleanup(master(master), request, KEYS, context());
     }
 
     /** As after a break in which votes were cast and the answers were lost. */
     @Test
-    void S15_aVoteThatAnEarlierAttemptOfOnesOwnLeftIsNotSomebodyElses() throws Exception {
-        LockRequest over = over(1);
-        String name = over.name().value();
+    void S15_orphanOfAnEarlierAttemptIsNotAConflict() throws Exception {
+        LockRequest ended = ended(1);
+        String name = ended.name().value();
         try {
             for (int master = 0; master < 2; master++) {
                 bare(master, "ACL", "SETUSER", "default", "-del");
                 try (BareRedis redis = bare(master)) {
-                    voteFor(over, redis);
+                    voteFor(ended, redis);
                 }
-                master(master).leftovers().settle(part(master, over), over, context());
-                line(master).delay(Duration.ofMillis(50)); // the third is asked before these two have answered
+                cleanup(master, ended).start();
+                link(master).delay(Duration.ofMillis(50)); // the third is asked before these two have answered
             }
             assertThatThrownBy(() -> client().named(name).tryAcquire())
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContainingAll(
-                            "no quorum: 1 of 3 masters answered", "what an earlier attempt of this client left there");
+                            "no quorum: 1 of 3 masters answered",
+                            "the cleanup of an earlier attempt of this client is pending there");
         } finally {
             for (int master = 0; master < 2; master++) {
-                line(master).delay(Duration.ZERO);
+                link(master).delay(Duration.ZERO);
                 bare(master, "ACL", "SETUSER", "default", "+del");
             }
         }
@@ -159,38 +161,37 @@ class SlowMasterTest extends ThreeLinesTest {
     }
 
     @Test
-    void S08_whereMuchIsLeftNoVoteIsAskedForUntilItIsGone() throws Exception {
+    void S08_masterWithFullBacklogIsNotAskedForVotes() throws Exception {
         try (BareRedis redis = bare(2)) {
-            for (int i = 0; i < Leftovers.MOST; i++) {
-                voteFor(over(i), redis);
+            for (int i = 0; i < CleanupBacklog.MAX_PENDING; i++) {
+                voteFor(ended(i), redis);
             }
         }
         server(2).pause();
         try (Lease held = client().named("held").acquire()) {
-            for (int i = 0; i < Leftovers.MOST; i++) {
-                master(2).leftovers().settle(part(over(i)), over(i), context());
+            for (int i = 0; i < CleanupBacklog.MAX_PENDING; i++) {
+                cleanup(2, ended(i)).start();
             }
-            Await.until("it lags", SOON, () -> master(2).leftovers().tooMany());
+            Await.until("it lags", SOON, () -> master(2).cleanupBacklog().isFull());
             assertThat(master(2).electable()).isNull();
             assertThat(held.isHeld()).isTrue();
         }
         server(2).resume();
-        Await.until("all is taken away", SOON, () -> master(2).leftovers().size() == 0);
+        Await.until("all is taken away", SOON, () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
     }
 
     @Test
-    void S08_aVoteThatComesAfterTheFirstWasTakenAwayIsTakenAwayToo() {
-        LockRequest request = over(1);
-        Part part = part(request);
+    void S08_laterOrphanIsCleanedUpToo() {
+        LockRequest request = ended(1);
+        GrantTestAccess.Cleanup cleanup = cleanup(2, request);
         String key = KEYS.of(request.name()).grant();
         try (BareRedis redis = bare(2)) {
             for (int time = 0; time < 3; time++) {
                 voteFor(request, redis);
-                master(2).leftovers().settle(part, request, context());
+                cleanup.start();
                 Await.until("it is gone", SOON, () -> !has(2, key));
-                Await.until("that is known", SOON, () -> part.beginSettling());
-                part.endSettling();
+                Await.until("that is known", SOON, cleanup::hasEnded);
             }
         }
     }

@@ -82,7 +82,7 @@ class StalledMasterTest {
     }
 
     @Test
-    void S15_aMasterThatStandsStillHoldsUpNobody() throws Exception {
+    void S15_stalledMasterDelaysNobody() throws Exception {
         try (LockClient client = connect()) {
             DistributedLock lock = client.named("x");
             median(lock, 20);
@@ -92,7 +92,7 @@ class StalledMasterTest {
     }
 
     @Test
-    void S15_aDeadMasterHoldsUpNobody() throws Exception {
+    void S15_deadMasterDelaysNobody() throws Exception {
         try (LockClient client = connect()) {
             DistributedLock lock = client.named("x");
             median(lock, 20);
@@ -104,7 +104,7 @@ class StalledMasterTest {
     }
 
     @Test
-    void S05_whatAStalledMasterHasIsReleasedWhenItComesBack() throws Exception {
+    void S05_grantAtStalledMasterIsReleasedWhenItResumes() throws Exception {
         try (LockClient client = connect()) {
             FiveMastersTest.awaitAllVote(client);
             Lease lease = client.named("x").acquire();
@@ -121,7 +121,7 @@ class StalledMasterTest {
     }
 
     @Test
-    void S08_aRequestThatAStalledMasterTakesUpLateLeavesNothing() throws Exception {
+    void S08_requestExecutedLateByStalledMasterLeavesNothing() throws Exception {
         try (LockClient client = connect()) {
             masters.get(0).pause();
             Lease lease = client.named("x").acquire();
@@ -134,7 +134,7 @@ class StalledMasterTest {
     }
 
     @Test
-    void S15_withoutAMajorityTheMastersThatAreMissingAreNamed() throws Exception {
+    void S15_noQuorumErrorNamesMissingMasters() throws Exception {
         try (LockClient client = connect()) {
             median(client.named("x"), 5);
             masters.all().subList(2, 5).forEach(RedisTestServer::pause);

@@ -27,7 +27,7 @@ public final class Logging {
             set("log.io.mortise.lock.spi.AccessCheck", "error");
             set("log.io.mortise.lock.redis.node.EvictionCheck", "error");
             // What a user would take for a hang: that masters in quarantine are waited for, and for how long.
-            set("log.io.mortise.lock.redlock.FirstQuorum", "info");
+            set("log.io.mortise.lock.redlock.master.StartupMajorityWait", "info");
             for (String told : TOLD) {
                 set("log.io.mortise.lock.core." + told, "error");
             }

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.admin;
+
+import io.lettuce.core.ScriptOutputType;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.redis.node.LockListing;
+import io.mortise.lock.redis.node.LuaScript;
+import io.mortise.lock.redis.node.ServerClocks;
+import io.mortise.lock.redis.node.StoredGrant;
+import io.mortise.lock.redlock.master.RedlockMaster;
+import io.mortise.lock.redlock.master.RedlockMasters;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.redlock.vote.Quorum;
+import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.OwnerRecord;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+
+/**
+ * Shows and releases locks for an operator. A holder has the grant at a majority of masters, or may have it counting those that do
+ * not answer.
+ */
+public final class RedlockAdmin implements LockAdmin {
+    private static final LuaScript STATUS = LuaScript.of(RedlockAdmin.class::getResourceAsStream, "shared/status");
+
+    private final RedlockMasters masters;
+    private final RedlockKeys keys;
+    private final Optional<AccessCheck> accessCheck;
+    private final String endpoints;
+    private final Quorum quorum;
+
+    public RedlockAdmin(RedlockMasters masters, RedlockKeys keys, Optional<AccessCheck> accessCheck, String endpoints) {
+        this.masters = masters;
+        this.keys = keys;
+        this.accessCheck = accessCheck;
+        this.endpoints = endpoints;
+        this.quorum = masters.quorum();
+    }
+
+    /** The state of one lock at one master. */
+    private record StatusAtMaster(RedlockMaster master, Optional<LockHolder> holder, List<LockHolder> waiters) {}
+
+    private interface Query<T> {
+        CompletionStage<T> send(RedlockMaster master);
+    }
+
+    /** Returns the answers of all masters that answer, in their order; fails if those are no majority. */
+    private <T> CompletionStage<List<T>> queryAll(String operation, Query<T> query) {
+        return masters.reachable().thenCompose(reachable -> queryAll(reachable, operation, query));
+    }
+
+    private <T> CompletionStage<List<T>> queryAll(List<RedlockMaster> reachable, String operation, Query<T> query) {
+        List<CompletableFuture<Optional<T>>> pending = new ArrayList<>();
+        for (RedlockMaster master : reachable) {
+            pending.add(query.send(master)
+                    .<Optional<T>>handle((answer, failure) -> Optional.ofNullable(answer))
+                    .toCompletableFuture());
+        }
+        return CompletableFuture.allOf(pending.toArray(CompletableFuture[]::new))
+                .thenApply(ok -> {
+                    List<T> answers = pending.stream()
+                            .flatMap(answer -> answer.join().stream())
+                            .toList();
+                    if (answers.size() < quorum.majority()) {
+                        throw new BackendUnavailableException(operation + ": no quorum: " + answers.size() + " of "
+                                + quorum.masters() + " masters answered of " + endpoints);
+                    }
+                    return answers;
+                });
+    }
+
+    /** Sends a script as a plain command: an operator has more time than a vote. */
+    private static CompletionStage<List<Object>> eval(
+            RedlockMaster master, String operation, LuaScript script, String[] scriptKeys, String... arguments) {
+        return master.node()
+                .ask(
+                        operation,
+                        commands -> commands.eval(script.text(), ScriptOutputType.MULTI, scriptKeys, arguments));
+    }
+
+    private CompletionStage<List<StatusAtMaster>> query(String name) {
+        String[] lockKeys = keys.of(new LockName(name)).all();
+        String operation = "status of lock \"" + LockName.shown(name) + "\"";
+        return queryAll(
+                operation,
+                master -> eval(master, operation, STATUS, lockKeys)
+                        .thenApply(status ->
+                                new StatusAtMaster(master, StoredGrant.holder(status), StoredGrant.waiters(status))));
+    }
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return query(name).thenApply(statuses -> merge(name, statuses));
+    }
+
+    private LockStatus merge(String name, List<StatusAtMaster> statuses) {
+        Map<String, List<LockHolder>> votesByGrant = new LinkedHashMap<>();
+        Map<String, LockHolder> waiters = new LinkedHashMap<>();
+        statuses.stream()
+                .sorted(Comparator.comparing((StatusAtMaster status) -> -status.waiters.size()))
+                .flatMap(status -> status.waiters.stream())
+                .forEach(waiter -> waiters.putIfAbsent(grantId(waiter.raw()), waiter));
+        statuses.stream()
+                .flatMap(status -> status.holder.stream())
+                .forEach(holder -> votesByGrant
+                        .computeIfAbsent(grantId(holder.raw()), grant -> new ArrayList<>())
+                        .add(holder));
+        List<LockHolder> holders = votesByGrant.values().stream()
+                .filter(votes -> mayBeMajority(votes.size(), statuses.size()))
+                .map(this::withToken)
+                .toList();
+        return new LockStatus(name, holders, List.copyOf(waiters.values()));
+    }
+
+    /** Returns the part of a stored grant that is the same on all masters. */
+    private static String grantId(String raw) {
+        return OwnerRecord.attemptId(raw).orElse(raw);
+    }
+
+    private LockHolder withToken(List<LockHolder> votes) {
+        LockHolder first = votes.get(0);
+        return new LockHolder(
+                first.owner(),
+                first.host(),
+                first.pid(),
+                first.since(),
+                token(votes),
+                first.metadata(),
+                first.foreign(),
+                first.raw());
+    }
+
+    /** Returns the token that a majority has; a vote that came too late to count may have a higher one. */
+    private OptionalLong token(List<LockHolder> votes) {
+        return votes.stream()
+                .flatMapToLong(vote -> vote.token().stream())
+                .filter(token -> votes.stream()
+                                .filter(vote -> vote.token().equals(OptionalLong.of(token)))
+                                .count()
+                        >= quorum.majority())
+                .findFirst();
+    }
+
+    /** Lists each name once, by the first master that has its grant. */
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        return masters.reachable().thenCompose(reachable -> page(reachable, prefix, limit, cursor));
+    }
+
+    private CompletionStage<Page> page(
+            List<RedlockMaster> reachable, String prefix, int limit, Optional<String> cursor) {
+        List<LockListing.Source> sources = reachable.stream()
+                .map(master -> new LockListing.Source(Integer.toHexString(master.index()), master.node()))
+                .toList();
+        LockListing listing = new LockListing(
+                LockListing.pattern(keys.prefix()),
+                key -> keys.lockName(key).map(LockName::value),
+                (source, name) -> query(name).thenApply(statuses -> {
+                    boolean first = statuses.stream()
+                            .filter(status -> status.holder.isPresent())
+                            .findFirst()
+                            .filter(status ->
+                                    Integer.toHexString(status.master.index()).equals(source.id()))
+                            .isPresent();
+                    return first ? merge(name, statuses) : new LockStatus(name, List.of(), List.of());
+                }));
+        return listing.page(sources, prefix, limit, cursor);
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        String[] lockKeys = keys.of(new LockName(name)).all();
+        String grant = grantId(seen.raw());
+        String isAttemptId = OwnerRecord.attemptId(seen.raw()).isPresent() ? "1" : "0";
+        String operation = "forced release of lock \"" + LockName.shown(name) + "\"";
+        return queryAll(
+                        operation,
+                        master -> eval(
+                                        master,
+                                        operation,
+                                        RedlockScript.FORCE_RELEASE.script(),
+                                        lockKeys,
+                                        grant,
+                                        isAttemptId)
+                                .thenApply(answer -> answer.get(0).equals(1L)))
+                .thenApply(this::wasHeld);
+    }
+
+    private boolean wasHeld(List<Boolean> deleted) {
+        return mayBeMajority(deleted.stream().filter(was -> was).count(), deleted.size());
+    }
+
+    /**
+     * Returns whether so many votes may be a majority with those of the masters that did not answer. Fewer are an orphan, or what a
+     * release has not reached yet.
+     */
+    private boolean mayBeMajority(long votes, int answers) {
+        return votes > 0 && votes + quorum.masters() - answers >= quorum.majority();
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        List<Finding> findings =
+                new ArrayList<>(accessCheck.map(AccessCheck::findings).orElse(List.of()));
+        findings.addAll(RedlockDiagnosis.ofMasterCount(masters.all().size()));
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(findings);
+        for (RedlockMaster master : masters.all()) {
+            all = all.thenCombine(RedlockDiagnosis.of(master), (found, more) -> {
+                found.addAll(more);
+                return found;
+            });
+        }
+        return all;
+    }
+
+    @Override
+    public CompletionStage<Map<String, Instant>> clocks() {
+        return masters.reachable()
+                .thenCompose(reachable -> ServerClocks.of(reachable.stream()
+                        .collect(Collectors.toMap(RedlockMaster::endpoint, RedlockMaster::node, (one, same) -> one))));
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import io.mortise.lock.redis.node.AttemptRemoval;
+import io.mortise.lock.redlock.master.RedlockMaster;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockRequest;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** The state of one attempt at one master: what it may have there, and how that is removed. */
+final class AttemptAtMaster {
+    private final RedlockMaster master;
+    private final AttemptRemoval removal;
+    private final AtomicBoolean cleanupRunning = new AtomicBoolean();
+    private final OrphanTracker orphans = new OrphanTracker();
+
+    AttemptAtMaster(RedlockMaster master, BackendContext context, LockRequest request, RedlockKeys.LockKeys keys) {
+        this.master = master;
+        this.removal = new AttemptRemoval(
+                context, request, master::node, RedlockScript.RELEASE.script(), keys.all(), timeWanted ->
+                        new String[] {request.attemptId(), timeWanted ? "1" : "0"});
+    }
+
+    RedlockMaster master() {
+        return master;
+    }
+
+    AttemptRemoval removal() {
+        return removal;
+    }
+
+    OrphanTracker orphans() {
+        return orphans;
+    }
+
+    /** Records an answer that says that the attempt has no grant at the master. */
+    void noGrantFound() {
+        if (!removal.mayYetExecute()) {
+            orphans.nothingFound();
+        }
+    }
+
+    /** Returns whether the attempt may have a grant or a queue entry at the master. */
+    boolean mayHaveOrphans() {
+        return orphans.mayExist();
+    }
+
+    /** Returns false if a cleanup is running already. */
+    boolean beginCleanup() {
+        return cleanupRunning.compareAndSet(false, true);
+    }
+
+    void endCleanup() {
+        cleanupRunning.set(false);
+    }
+}

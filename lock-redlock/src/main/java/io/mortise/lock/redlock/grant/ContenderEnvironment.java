@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import io.mortise.lock.redis.node.ContenderRegistry;
+import io.mortise.lock.redlock.master.MasterQuarantine;
+import io.mortise.lock.redlock.master.RedlockMasters;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockRequest;
+import java.util.function.Function;
+
+/**
+ * What all contenders of one client share.
+ *
+ * @param contenders waiting contenders by attempt id, for the messages of masters
+ * @param summary converts a report into the type that users get by {@code lease.unwrap}
+ */
+public record ContenderEnvironment(
+        BackendContext context,
+        RedlockKeys keys,
+        RedlockMasters masters,
+        MasterQuarantine quarantine,
+        ContenderRegistry<RedlockContender> contenders,
+        Function<RoundReport, Object> summary) {
+    /** Returns the owner record that is stored with each vote. */
+    String ownerRecord(LockRequest request) {
+        return request.ownerRecord() + clientMark();
+    }
+
+    /** Returns text that every owner record of this client contains, and none of another client. */
+    public String clientMark() {
+        return " client=" + context.clientId(); // as CLIENT LIST names its connections
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+
+/** The deadline of one grant, which rests on its keys at a majority of masters. */
+final class RedlockKeepAlive extends KeepAlive {
+    private static final int RENEWALS_PER_LEASE = 3;
+
+    private final RedlockKeys.LockKeys keys;
+    private final String attemptId;
+    private final Duration leaseDuration;
+    private final VoteRecovery voteRecovery;
+
+    RedlockKeepAlive(
+            LockClock clock,
+            RedlockKeys.LockKeys keys,
+            String attemptId,
+            Duration leaseDuration,
+            long validUntilNanos,
+            VoteRecovery voteRecovery) {
+        // Duration.dividedBy is slow.
+        super(clock, Duration.ofNanos(leaseDuration.toNanos() / RENEWALS_PER_LEASE), validUntilNanos);
+        this.keys = keys;
+        this.attemptId = attemptId;
+        this.leaseDuration = leaseDuration;
+        this.voteRecovery = voteRecovery;
+    }
+
+    RedlockKeys.LockKeys keys() {
+        return keys;
+    }
+
+    String attemptId() {
+        return attemptId;
+    }
+
+    Duration leaseDuration() {
+        return leaseDuration;
+    }
+
+    VoteRecovery voteRecovery() {
+        return voteRecovery;
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redlock.master.MasterHandshake;
+import io.mortise.lock.redlock.master.MasterQuarantine;
+import io.mortise.lock.redlock.master.RedlockMaster;
+import io.mortise.lock.redlock.master.RedlockMasters;
+import io.mortise.lock.redlock.storage.RedlockScript;
+import io.mortise.lock.redlock.vote.Quorum;
+import io.mortise.lock.redlock.vote.YesNoTally;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Renews many grants with few requests to each master. A renewal succeeds if a majority still has the grant; only then are votes
+ * recovered that the grant has lost at other masters, and those count from the next renewal on.
+ */
+public final class RedlockRenewal {
+    /** A script blocks the server for all others: this many grants take well below a millisecond. */
+    private static final int BATCH_SIZE = 250;
+
+    private final RedlockMasters masters;
+    private final MasterQuarantine quarantine;
+    private final LockClock clock;
+
+    public RedlockRenewal(RedlockMasters masters, MasterQuarantine quarantine, LockClock clock) {
+        this.masters = masters;
+        this.quarantine = quarantine;
+        this.clock = clock;
+    }
+
+    /** The renewal of one grant of a batch. */
+    private static final class GrantRenewal {
+        private final RedlockKeepAlive grant;
+        private final YesNoTally kept;
+        private final Queue<RedlockMaster> lostVotes = new ConcurrentLinkedQueue<>();
+        private volatile boolean succeeded;
+
+        GrantRenewal(RedlockKeepAlive grant, Quorum quorum) {
+            this.grant = grant;
+            this.kept = new YesNoTally(quorum);
+        }
+
+        /** Called after the answer that decides, and after each later one. */
+        void recoverLostVotes() {
+            while (succeeded) {
+                RedlockMaster master = lostVotes.poll();
+                if (master == null) {
+                    return;
+                }
+                grant.voteRecovery().recoverAt(master);
+            }
+        }
+    }
+
+    /** Sends the renewals of all these grants; each {@link KeepAlive} gets its result. */
+    public void renew(List<KeepAlive> due) {
+        for (int from = 0; from < due.size(); from += BATCH_SIZE) {
+            List<GrantRenewal> batch = new ArrayList<>();
+            for (KeepAlive keepAlive : due.subList(from, Math.min(due.size(), from + BATCH_SIZE))) {
+                batch.add(new GrantRenewal((RedlockKeepAlive) keepAlive, masters.quorum()));
+            }
+            long sentNanos = clock.nanoTime();
+            for (RedlockMaster master : masters.all()) {
+                renew(master, batch, sentNanos);
+            }
+        }
+    }
+
+    private void renew(RedlockMaster master, List<GrantRenewal> batch, long sentNanos) {
+        MasterHandshake voting = master.voting();
+        if (voting == null) {
+            batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sentNanos));
+            return;
+        }
+        String[] keys = new String[1 + batch.size()];
+        String[] args = new String[1 + 2 * batch.size()];
+        keys[0] = batch.get(0).grant.keys().state();
+        args[0] = voting.runId();
+        for (int i = 0; i < batch.size(); i++) {
+            RedlockKeepAlive grant = batch.get(i).grant;
+            keys[1 + i] = grant.keys().grant();
+            args[1 + 2 * i] = grant.attemptId();
+            args[2 + 2 * i] = String.valueOf(grant.leaseDuration().toMillis());
+        }
+        voting.node().run(RedlockScript.RENEW.script(), keys, args, new ReplyHandler() {
+            @Override
+            public void answered(List<Object> values) {
+                boolean counts = values.get(0) instanceof Long && voting.isCurrent();
+                if (values.get(0) instanceof String) {
+                    quarantine.enterQuarantine(master, voting);
+                }
+                for (int i = 0; i < batch.size(); i++) {
+                    YesNoTally.Answer answer = !counts
+                            ? YesNoTally.Answer.NONE
+                            : values.get(i).equals(1L) ? YesNoTally.Answer.YES : YesNoTally.Answer.NO;
+                    addAnswer(batch.get(i), master, answer, sentNanos);
+                }
+            }
+
+            @Override
+            public void failed(Throwable cause, boolean notExecuted) {
+                batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sentNanos));
+            }
+        });
+    }
+
+    private void addAnswer(GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, long sentNanos) {
+        RedlockKeepAlive grant = renewal.grant;
+        if (answer == YesNoTally.Answer.YES) {
+            grant.voteRecovery().voteSeen(master, sentNanos);
+        } else if (answer == YesNoTally.Answer.NO && grant.voteRecovery().voteMissing(master)) {
+            renewal.lostVotes.add(master);
+        }
+        switch (renewal.kept.add(answer)) {
+            case OPEN -> {}
+            case ACCEPTED -> renewal.succeeded = grant.extend(LockClock.deadline(sentNanos, grant.leaseDuration()));
+            case REJECTED -> grant.removed("its key is missing on so many masters that no majority is left");
+            case UNDECIDED ->
+                grant.unknown(new BackendUnavailableException("renewal: no quorum, " + renewal.kept.yes() + " of "
+                        + masters.quorum().masters() + " masters still have the grant"));
+        }
+        renewal.recoverLostVotes();
+    }
+}

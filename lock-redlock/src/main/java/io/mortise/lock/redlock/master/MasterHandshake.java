@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import io.mortise.lock.redis.node.RedisNode;
+
+/**
+ * What a master reported in the handshake on one connection. Its votes count only while that connection is the current one.
+ *
+ * @param node node of that connection
+ * @param epoch epoch of that connection
+ * @param runId the Redis run id of its process
+ * @param state the master's state at that time
+ * @param agreesOnMaxLease whether the master stores no other longest lease than this client has
+ * @param receivedNanos when the answer arrived, on this client's clock
+ */
+public record MasterHandshake(
+        RedisNode node,
+        int epoch,
+        String runId,
+        QuarantinePolicy.MasterState state,
+        boolean agreesOnMaxLease,
+        long receivedNanos) {
+    boolean isVoting() {
+        return state.voting() && agreesOnMaxLease && isCurrent();
+    }
+
+    /** Returns whether its connection is still the current one. */
+    public boolean isCurrent() {
+        return node.epoch() == epoch && node.isConnected();
+    }
+
+    TestOnlyNewMasters.Incarnation incarnation() {
+        return new TestOnlyNewMasters.Incarnation(
+                runId, state.quarantinedSinceMicros().orElse(0));
+    }
+
+    QuarantinePolicy.MasterState stateAt(long nanos) {
+        return state.after((nanos - receivedNanos) / 1_000);
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Decides how long a client that connects waits for a majority to vote. Pure; not thread-safe.
+ *
+ * <p>It waits as long as masters need to leave quarantine, and for the connect timeout where anything else is missing.
+ */
+final class StartupWaitPolicy {
+    /** A shorter quarantine is not logged. */
+    private static final Duration MIN_LOGGED_WAIT = Duration.ofSeconds(1);
+
+    enum Decision {
+        WAIT,
+        /** Wait, and log once that a quarantine is the reason. */
+        LOG_AND_WAIT,
+        GIVE_UP
+    }
+
+    private final Duration connectTimeout;
+    private final Duration longest;
+    private final long startNanos;
+    private long lastExplainedNanos;
+    private boolean logged;
+
+    StartupWaitPolicy(Duration connectTimeout, Duration maxLease, long startNanos) {
+        this.connectTimeout = connectTimeout;
+        // A quarantine, the wait for masters that know the counters, and the connect timeout before and after.
+        this.longest = connectTimeout.plus(maxLease).multipliedBy(2);
+        this.startNanos = startNanos;
+        this.lastExplainedNanos = startNanos;
+    }
+
+    /** @param majorityIn in what time a majority votes if it needs nothing but time; empty if something else is missing */
+    Decision decide(long nowNanos, Optional<Duration> majorityIn) {
+        if (nowNanos - startNanos >= longest.toNanos()) {
+            return Decision.GIVE_UP;
+        }
+        if (majorityIn.isEmpty()) {
+            return nowNanos - lastExplainedNanos >= connectTimeout.toNanos() ? Decision.GIVE_UP : Decision.WAIT;
+        }
+        lastExplainedNanos = nowNanos;
+        if (logged || majorityIn.get().compareTo(MIN_LOGGED_WAIT) < 0) {
+            return Decision.WAIT;
+        }
+        logged = true;
+        return Decision.LOG_AND_WAIT;
+    }
+
+    /** Returns the time after which the client gives up in any case. */
+    Duration longest() {
+        return longest;
+    }
+}

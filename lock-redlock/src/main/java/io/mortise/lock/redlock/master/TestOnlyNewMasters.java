@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The masters that a client of a test has found new, all of them at the same time (ADR 0029). Each of them may vote without
+ * quarantine unless it has voted or lost its data since. Immutable.
+ */
+record TestOnlyNewMasters(Set<Incarnation> incarnations) {
+    static final TestOnlyNewMasters NONE = new TestOnlyNewMasters(Set.of());
+
+    /**
+     * Identifies a master from when it was first seen in quarantine until it votes or loses its data.
+     *
+     * @param runId the Redis run id of its process
+     * @param quarantinedSinceMicros when the quarantine was first seen, by the master's clock; a loss in the same process changes it
+     */
+    record Incarnation(String runId, long quarantinedSinceMicros) {}
+
+    /**
+     * Returns what is known after all masters were read.
+     *
+     * @param empty one element for each master; empty if the master has data or does not answer
+     */
+    TestOnlyNewMasters update(List<Optional<Incarnation>> empty) {
+        boolean allAreNew = empty.stream().allMatch(Optional::isPresent);
+        return allAreNew
+                ? new TestOnlyNewMasters(
+                        empty.stream().flatMap(Optional::stream).collect(Collectors.toSet()))
+                : this;
+    }
+
+    boolean contains(Incarnation incarnation) {
+        return incarnations.contains(incarnation);
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.storage;
+
+import io.mortise.lock.redis.node.LuaScript;
+
+/**
+ * The Lua scripts that run on a master. Each is made of files beside this class and of files that lock-redis shares; the file that
+ * names the script documents its arguments and its answer.
+ *
+ * <p>The parts about the queue come last: Lua creates each function anew at every run, and most runs end before.
+ */
+public enum RedlockScript {
+    ACQUIRE("shared/keys", "require_vote", "acquire", "shared/queue", "queue_entries", "acquire_queued"),
+    RAISE_TOKEN("shared/keys", "require_vote", "raise_token"),
+    RECOVER_VOTE("shared/keys", "require_vote", "recover_vote"),
+    YIELD_VOTE("shared/keys", "shared/queue", "queue_entries", "yield_vote"),
+    RELEASE("shared/keys", "release", "shared/queue", "queue_entries", "release_queued"),
+    FORCE_RELEASE("shared/keys", "shared/queue", "queue_entries", "force_release"),
+    RENEW("renew"),
+    HANDSHAKE("handshake"),
+    LEAVE_QUARANTINE("leave_quarantine");
+
+    private final LuaScript script;
+
+    RedlockScript(String... files) {
+        script = LuaScript.of(RedlockScript.class::getResourceAsStream, files);
+    }
+
+    /** Returns the script as it is sent. */
+    public LuaScript script() {
+        return script;
+    }
+}

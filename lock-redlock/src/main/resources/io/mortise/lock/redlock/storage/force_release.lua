@@ -1,0 +1,14 @@
+-- Deletes exactly that grant, for an operator.
+-- ARGV: the attempt id that its value begins with, or the whole value of another library; '1' if it is an attempt id
+-- Returns 1 or 0: it existed
+local value = redis.pcall('GET', grant_key)
+local holder = ARGV[2] == '1' and type(value) == 'string' and string.sub(value, 1, #ARGV[1]) or value
+if holder ~= ARGV[1] then
+  return 0
+end
+redis.call('DEL', grant_key)
+if redis.call('EXISTS', queue_key) == 1 then
+  spare_memory()
+  wake_first(micros())
+end
+return 1

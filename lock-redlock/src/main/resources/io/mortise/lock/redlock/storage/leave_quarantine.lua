@@ -1,0 +1,22 @@
+-- Ends the quarantine: this master votes from now on. Counters never decrease.
+-- KEYS: its state. ARGV: the run id of its process, since when the client knows it in quarantine, the longest lease in ms of the client,
+--       '1' if counters must be raised to its clock, the buckets and their counters
+-- Returns 1, or 0 if it has lost its data again since, or knows another longest lease
+local state = redis.call('HMGET', KEYS[1], 'run', 'seen', 'since', 'maxLease')
+if state[4] and state[4] ~= ARGV[3] then
+  return 0
+end
+if state[1] ~= ARGV[1] and (state[2] ~= ARGV[1] or state[3] ~= ARGV[2]) then
+  return 0
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local floor = ARGV[4] == '1' and now or 0
+for i = 5, #ARGV, 2 do
+  local bucket, known = ARGV[i], tonumber(ARGV[i + 1])
+  local count = math.max(known, floor, tonumber(redis.call('HGET', KEYS[1], bucket) or 0))
+  redis.call('HSET', KEYS[1], bucket, string.format('%.0f', count))
+end
+redis.call('HSET', KEYS[1], 'run', ARGV[1], 'maxLease', ARGV[3])
+redis.call('HDEL', KEYS[1], 'seen', 'since')
+return 1

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What others publish makes no holder, and takes nothing from one (S19). */
+@Tag("once")
+class ForgedMessageTest extends ThreeLinkedMastersTest {
+    private static String attempt(String lock) {
+        String grant = KEYS.of(new LockName(lock)).grant();
+        Await.until("its vote is there", SOON, () -> has(0, grant)); // a majority made the grant
+        try (BareRedis redis = bare(0)) {
+            return String.valueOf(redis.call("GET", grant)).substring(0, 32);
+        }
+    }
+
+    /** To everybody who listens, at each master; what is asked on the same connections after it comes after it. */
+    private void publish(String text) throws InterruptedException {
+        publish(text, channel -> true);
+        client().named("barrier").acquire().close();
+    }
+
+    private static void publish(String text, Predicate<String> to) {
+        for (int master = 0; master < 3; master++) {
+            try (BareRedis redis = bare(master)) {
+                List<?> channels = (List<?>) Objects.requireNonNull(redis.call("PUBSUB", "CHANNELS"));
+                channels.stream()
+                        .map(String::valueOf)
+                        .filter(to)
+                        .forEach(channel -> redis.call("PUBLISH", channel, text));
+            }
+        }
+    }
+
+    @Test
+    void S19_forgedMessageReleasesNoLease() throws Exception {
+        try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
+            FiveMastersTest.awaitAllVote(other);
+            Lease theirs = other.named("x").acquire();
+            Lease ours = client().named("y").acquire();
+            Lease unqueued = client().named("z").tryAcquire().orElseThrow();
+            publish("W " + attempt("x") + " lock:x");
+            publish("W " + attempt("y") + " lock:y");
+            publish("W " + attempt("z") + " lock:z");
+            other.named("barrier").acquire().close();
+            assertThat(theirs.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(ours.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(unqueued.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    private static String waiter() {
+        try (BareRedis redis = bare(0)) {
+            return String.valueOf(
+                    ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", X.queue(), "0", "-1"))).get(0));
+        }
+    }
+
+    /** Told of an attempt that it does not know, a client gives up what that left, if it was its own. */
+    @Test
+    void S19_forgedMessageDeletesNoQueueEntryOfAnotherClient() throws Exception {
+        try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
+            FiveMastersTest.awaitAllVote(other);
+            Lease held = other.named("x").acquire();
+            CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
+            for (int master = 0; master < 3; master++) {
+                int at = master;
+                Await.until("it stands in line", SOON, () -> has(at, X.queue()));
+            }
+            String attempt = waiter();
+            String own = KEYS.channel(context().clientId());
+            publish("W " + attempt + " " + X.grant(), channel -> !channel.equals(own));
+            for (int i = 0; i < 2; i++) { // what it does about a hint is behind the first
+                other.named("barrier").acquire().close();
+            }
+            for (int master = 0; master < 3; master++) {
+                try (BareRedis redis = bare(master)) {
+                    assertThat(redis.call("ZSCORE", X.queue(), attempt)).isNotNull();
+                }
+            }
+            held.release();
+            waiting.get(10, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void S19_forgedMessageMakesNoHolder() throws Exception {
+        Lease held = client().named("x").acquire();
+        CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
+        Await.until("it stands in line", SOON, () -> has(0, X.queue()));
+        String attempt = waiter();
+        publish("W " + attempt + " " + X.grant());
+        publish("G " + attempt + " 9007199254740990 1 " + X.grant());
+        publish("G " + attempt + " 9007199254740990 1 " + "0".repeat(40) + " " + X.grant());
+        assertThat(waiting).isNotDone();
+        assertThat(held.isHeld()).isTrue();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        waiting.get(10, TimeUnit.SECONDS).close();
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LossReason;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What an operator sees, and takes away from whom: a holder has a majority, and a key on fewer masters is nobody's lock. */
+@Tag("once")
+class RedlockAdminTest extends ThreeLinkedMastersTest {
+    private LockAdmin admin() {
+        return client().admin().orElseThrow();
+    }
+
+    private static List<LockHolder> holders(LockAdmin admin) throws Exception {
+        return admin.status("x").toCompletableFuture().get(10, TimeUnit.SECONDS).holders();
+    }
+
+    private LockHolder seen() throws Exception {
+        return holders(admin()).get(0);
+    }
+
+    private boolean forceRelease(LockHolder seen) throws Exception {
+        return admin().forceRelease("x", seen).toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    /** It is open with the two that are near, of which one alone could not tell. */
+    @Test
+    void S18_newClientQueriesAllMasters() throws Exception {
+        bare(0, "SET", X.grant(), "somebody");
+        link(2).delay(Duration.ofMillis(100));
+        try (LockClient fresh = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
+            assertThat(holders(fresh.admin().orElseThrow())).isEmpty();
+        }
+        link(2).delay(Duration.ZERO);
+        bare(0, "DEL", X.grant());
+    }
+
+    @Test
+    void S18_possibleMajorityWithUnreachableMastersIsShown() throws Exception {
+        bare(0, "SET", X.grant(), "somebody");
+        assertThat(holders(admin())).isEmpty();
+        link(2).cut();
+        assertThat(holders(admin())).extracting(LockHolder::raw).containsExactly("somebody");
+        link(2).heal();
+        bare(0, "DEL", X.grant());
+    }
+
+    @Test
+    void S18_minorityLeftByAReleaseIsNoHolder() throws Exception {
+        bare(0, "SET", X.grant(), "somebody");
+        bare(1, "SET", X.grant(), "somebody");
+        LockHolder seen = seen();
+        bare(0, "DEL", X.grant());
+        assertThat(forceRelease(seen)).isFalse();
+        assertThat(has(1, X.grant())).isFalse();
+    }
+
+    @Test
+    void S18_unreachableMasterMayCompleteTheHoldersMajority() throws Exception {
+        awaitVotesOfAll();
+        Lease lease = client().named("x").acquire();
+        LockHolder seen = seen();
+        bare(1, "DEL", X.grant());
+        link(0).blackHole();
+        assertThat(forceRelease(seen)).isTrue();
+        assertThat(has(2, X.grant())).isFalse();
+        assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).kind())
+                .isIn(LossReason.Kind.REMOVED, LossReason.Kind.EXPIRED);
+        link(0).heal();
+    }
+}

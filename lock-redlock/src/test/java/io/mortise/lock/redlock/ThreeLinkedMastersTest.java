@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.redlock.master.RedlockMaster;
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.spi.LockMode;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RedisTestMasters;
+import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.testkit.servers.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+
+/** Three masters, one client, and a line between it and each of them; each test leaves nothing there. */
+abstract class ThreeLinkedMastersTest {
+    static final Duration SOON = Duration.ofSeconds(20);
+    static final Duration LEASE = Duration.ofSeconds(6);
+    static final Duration NODE_TIMEOUT = Duration.ofSeconds(1); // a stall of the machine is not to be longer
+    static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
+    static final RedlockKeys.LockKeys X = KEYS.of(new LockName("x"));
+
+    record Request(
+            LockName name, LockMode mode, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+            implements LockRequest {}
+
+    private static RedisTestMasters masters;
+    private final List<TcpProxy> links = new ArrayList<>();
+    private final AtomicReference<RedlockBackend> backend = new AtomicReference<>();
+    private final AtomicReference<BackendContext> context = new AtomicReference<>();
+    private LockClient client;
+
+    @BeforeAll
+    static void startMasters() {
+        masters = RedisTestMasters.start(3);
+    }
+
+    @AfterAll
+    static void stopMasters() {
+        masters.close();
+    }
+
+    @BeforeEach
+    final void connect() {
+        masters.ports().forEach(port -> links.add(TcpProxy.to("127.0.0.1", port)));
+        client = LockClients.over(
+                lent -> {
+                    context.set(lent);
+                    backend.set(RedlockBackend.open(options(), lent));
+                    return backend();
+                },
+                FiveMastersTest.PATIENT);
+        FiveMastersTest.awaitAllVote(client);
+    }
+
+    @AfterEach
+    final void nothingIsLeft() {
+        masters.all().forEach(RedisTestServer::resume);
+        links.forEach(link -> {
+            link.delay(Duration.ZERO);
+            link.heal();
+        });
+        client.close();
+        masters.each(redis ->
+                Await.until("nothing is left", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));
+        links.forEach(TcpProxy::close);
+    }
+
+    /** Over the same links. */
+    final RedlockOptions options() {
+        return RedlockOptions.connectTo(links.stream()
+                        .map(link -> RedisURI.create("127.0.0.1", link.port()))
+                        .toList())
+                .leaseDuration(LEASE)
+                .maxLease(LEASE)
+                .nodeTimeout(NODE_TIMEOUT)
+                .testOnlyNewMasters();
+    }
+
+    final LockClient client() {
+        return client;
+    }
+
+    final RedlockBackend backend() {
+        return Objects.requireNonNull(backend.get());
+    }
+
+    final BackendContext context() {
+        return Objects.requireNonNull(context.get());
+    }
+
+    final TcpProxy link(int master) {
+        return links.get(master);
+    }
+
+    static RedisTestServer server(int master) {
+        return masters.get(master);
+    }
+
+    final RedlockMaster master(int index) {
+        return backend().environment().masters().all().get(index);
+    }
+
+    static BareRedis bare(int master) {
+        return masters.get(master).connect();
+    }
+
+    static void bare(int master, String... command) {
+        try (BareRedis redis = bare(master)) {
+            redis.call(command);
+        }
+    }
+
+    static boolean has(int master, String key) {
+        try (BareRedis redis = bare(master)) {
+            return Long.valueOf(1).equals(redis.call("EXISTS", key));
+        }
+    }
+
+    final void awaitAllVote() {
+        FiveMastersTest.awaitAllVote(client);
+    }
+
+    /** All of them vote for the next lease. */
+    final void awaitVotesOfAll() throws InterruptedException {
+        long start = System.nanoTime();
+        while (true) {
+            try (var lease = client.named("all").tryAcquire(SOON).orElseThrow()) {
+                RedlockSummary[] summary = new RedlockSummary[1];
+                Await.until("all have answered", SOON, () -> {
+                    summary[0] = lease.unwrap(RedlockSummary.class).orElseThrow();
+                    return summary[0].count(RedlockSummary.Vote.PENDING) == 0;
+                });
+                if (summary[0].count(RedlockSummary.Vote.ACQUIRED) == 3) {
+                    return;
+                }
+                assertThat(System.nanoTime() - start).as("%s", summary[0]).isLessThan(SOON.toNanos());
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class OrphanTrackerTest {
+    private final OrphanTracker tracker = new OrphanTracker();
+
+    @Test
+    void S08_lateAnswerOfEarlierRoundDoesNotHideOrphanOfLaterRound() {
+        tracker.requestSent(false);
+        tracker.requestSent(false);
+
+        tracker.requestCompleted();
+        tracker.nothingFound();
+        assertThat(tracker.mayExist()).isTrue();
+
+        tracker.requestCompleted();
+        tracker.nothingFound();
+        assertThat(tracker.mayExist()).isFalse();
+    }
+
+    @Test
+    void waitingAttemptMayBeQueuedWithoutVote() {
+        tracker.requestSent(true);
+        tracker.requestCompleted();
+        tracker.nothingFound();
+        assertThat(tracker.mayExist()).isTrue();
+        assertThat(tracker.mayBeQueued()).isTrue();
+    }
+
+    @Test
+    void voteMayExistUntilMasterReportsNone() {
+        tracker.requestSent(false);
+        tracker.requestCompleted();
+        assertThat(tracker.mayExist()).isTrue();
+        assertThat(tracker.mayBeQueued()).isFalse();
+    }
+}

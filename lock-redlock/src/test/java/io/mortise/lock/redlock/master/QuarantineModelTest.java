@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Collections;
+import org.junit.jupiter.api.Test;
+
+/** Every sequence of losses, restarts, admissions, grants, renewals and votes taken again. */
+class QuarantineModelTest {
+    private static final int LONGEST = Collections.max(QuarantineModel.LEASES);
+
+    @Test
+    void S01_noSequenceOfLossesLeadsToTwoHolders() {
+        assertThat(new QuarantineModel(LONGEST, true).violation()).isEmpty();
+    }
+
+    /** As it would be by the uptime of a master whose data was deleted. */
+    @Test
+    void S01_quarantineFromProcessStartWouldAllowTwoHolders() {
+        assertThat(new QuarantineModel(LONGEST, false).violation()).isPresent();
+    }
+
+    /** As it would be if only the leases of the clients that are present counted. */
+    @Test
+    void S01_quarantineForKnownLeasesOnlyWouldAllowTwoHolders() {
+        assertThat(new QuarantineModel(LONGEST - 1, true).violation()).isPresent();
+    }
+}

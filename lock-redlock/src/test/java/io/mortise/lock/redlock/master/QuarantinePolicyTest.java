@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.EMPTY;
+import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.MAX_LEASE_DIFFERS;
+import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.QUARANTINED;
+import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.UNREACHABLE;
+import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.VOTING;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.redlock.master.QuarantinePolicy.Decision;
+import io.mortise.lock.redlock.master.QuarantinePolicy.MasterState;
+import io.mortise.lock.redlock.master.QuarantinePolicy.PeerState;
+import io.mortise.lock.redlock.vote.Quorum;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** Three masters unless it says five; the longest lease is 100, and it is 1000. */
+class QuarantinePolicyTest {
+    private static final long LEASE = 100;
+    private static final long NOW = 1000;
+
+    private static Decision decide(MasterState state, PeerState... others) {
+        return new QuarantinePolicy(new Quorum(others.length + 1), LEASE, false).decide(state, List.of(others));
+    }
+
+    private static Decision decideNew(MasterState state, PeerState... others) {
+        return new QuarantinePolicy(new Quorum(others.length + 1), LEASE, true).decide(state, List.of(others));
+    }
+
+    private static MasterState restarted(long since) {
+        return new MasterState(false, true, OptionalLong.of(LEASE), OptionalLong.of(since), NOW);
+    }
+
+    private static MasterState empty(long since) {
+        return new MasterState(false, false, OptionalLong.empty(), OptionalLong.of(since), NOW);
+    }
+
+    @Test
+    void votingMasterKeepsVoting() {
+        assertThat(decide(
+                        new MasterState(true, true, OptionalLong.of(LEASE), OptionalLong.empty(), NOW),
+                        UNREACHABLE,
+                        UNREACHABLE))
+                .isEqualTo(new Decision.AlreadyVoting());
+    }
+
+    @Test
+    void S01_quarantineLastsALeaseFromWhenItWasSeen() {
+        for (MasterState late : List.of(restarted(930), empty(930))) {
+            assertThat(decide(late, VOTING, VOTING)).isEqualTo(new Decision.Stay(30));
+        }
+        for (MasterState early : List.of(restarted(900), empty(900))) {
+            assertThat(decide(early, VOTING, VOTING)).isEqualTo(new Decision.Leave(false));
+        }
+        assertThat(decide(
+                        new MasterState(false, false, OptionalLong.empty(), OptionalLong.empty(), NOW), VOTING, VOTING))
+                .as("not seen before")
+                .isEqualTo(new Decision.Stay(LEASE));
+    }
+
+    /** All may have voted until just now, however long they run: deleted data looks like none. */
+    @Test
+    void S01_emptyMastersStayInQuarantineIfAllAreEmpty() {
+        assertThat(decide(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(LEASE));
+        assertThat(decide(empty(901), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(1));
+        assertThat(decide(empty(900), EMPTY, EMPTY)).isEqualTo(new Decision.Leave(true));
+    }
+
+    @Test
+    void S01_emptyMasterAmongOthersStaysInQuarantine() {
+        assertThat(decide(empty(990), EMPTY, QUARANTINED)).isEqualTo(new Decision.Stay(90));
+        assertThat(decide(empty(900), EMPTY, QUARANTINED)).isEqualTo(new Decision.Leave(true));
+        assertThat(decide(empty(990), EMPTY, UNREACHABLE)).isEqualTo(new Decision.Stay(90));
+    }
+
+    @Test
+    void S03_unreachablePeersAreAwaitedForAnotherLease() {
+        assertThat(decide(restarted(850), VOTING, UNREACHABLE)).isEqualTo(new Decision.Stay(50));
+        assertThat(decide(restarted(800), VOTING, UNREACHABLE)).isEqualTo(new Decision.Leave(true));
+        assertThat(decide(empty(950), UNREACHABLE, UNREACHABLE)).isEqualTo(new Decision.Stay(50));
+        assertThat(decide(empty(850), UNREACHABLE, UNREACHABLE)).isEqualTo(new Decision.Stay(50));
+    }
+
+    @Test
+    void unreachablePeersAreNotAwaitedIfTheyCannotHelp() {
+        assertThat(decide(restarted(900), VOTING, QUARANTINED)).isEqualTo(new Decision.Leave(true));
+        assertThat(decide(restarted(900), QUARANTINED, UNREACHABLE)).isEqualTo(new Decision.Leave(true));
+        assertThat(decide(restarted(900), QUARANTINED, EMPTY, UNREACHABLE, UNREACHABLE))
+                .isEqualTo(new Decision.Leave(true));
+    }
+
+    @Test
+    void anyThreeOthersOfFiveKnowAllCounters() {
+        assertThat(decide(restarted(900), VOTING, VOTING, VOTING, UNREACHABLE)).isEqualTo(new Decision.Leave(false));
+        assertThat(decide(restarted(900), VOTING, VOTING, UNREACHABLE, UNREACHABLE))
+                .isEqualTo(new Decision.Stay(100));
+        List<PeerState> quarantined = Collections.nCopies(4, QUARANTINED);
+        assertThat(decide(restarted(900), quarantined.toArray(PeerState[]::new)))
+                .isEqualTo(new Decision.Leave(true));
+    }
+
+    @Test
+    void S01_clientWithDifferentMaxLeaseEndsNoQuarantine() {
+        MasterState other = new MasterState(true, true, OptionalLong.of(LEASE + 1), OptionalLong.empty(), NOW);
+        assertThat(decide(other, VOTING, VOTING)).isEqualTo(new Decision.MaxLeaseConflict());
+        MasterState old = new MasterState(false, true, OptionalLong.of(LEASE + 1), OptionalLong.of(0), NOW);
+        assertThat(decide(old, VOTING, VOTING)).isEqualTo(new Decision.MaxLeaseConflict());
+        assertThat(decide(empty(0), MAX_LEASE_DIFFERS, VOTING)).isEqualTo(new Decision.MaxLeaseConflict());
+        assertThat(decide(
+                        new MasterState(true, true, OptionalLong.of(LEASE), OptionalLong.empty(), NOW),
+                        MAX_LEASE_DIFFERS,
+                        VOTING))
+                .as("who was admitted by others goes on")
+                .isEqualTo(new Decision.AlreadyVoting());
+    }
+
+    @Test
+    void newMasterInTestsLeavesQuarantineAtOnce() {
+        assertThat(decideNew(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Decision.Leave(true));
+        assertThat(decideNew(empty(NOW), VOTING, QUARANTINED)).isEqualTo(new Decision.Leave(true));
+        assertThat(decideNew(empty(NOW), MAX_LEASE_DIFFERS, EMPTY)).isEqualTo(new Decision.MaxLeaseConflict());
+    }
+}

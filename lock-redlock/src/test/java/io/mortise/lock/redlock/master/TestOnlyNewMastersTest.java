@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.redlock.master.TestOnlyNewMasters.Incarnation;
+import io.mortise.lock.redlock.master.TestOnlyNewMastersModel.Rule;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class TestOnlyNewMastersTest {
+    private static final Optional<Incarnation> ONE = Optional.of(new Incarnation("one", 1));
+    private static final Optional<Incarnation> TWO = Optional.of(new Incarnation("two", 1));
+
+    @Test
+    void mastersAreNewOnlyIfAllAreEmpty() {
+        assertThat(TestOnlyNewMasters.NONE.update(List.of(ONE, Optional.empty())))
+                .isEqualTo(TestOnlyNewMasters.NONE);
+        TestOnlyNewMasters both = TestOnlyNewMasters.NONE.update(List.of(ONE, TWO));
+        assertThat(both.update(List.of(ONE, Optional.empty()))).isEqualTo(both);
+        assertThat(both.contains(new Incarnation("one", 1))).isTrue();
+        assertThat(both.contains(new Incarnation("one", 2))).as("lost its data").isFalse();
+        assertThat(both.contains(new Incarnation("three", 1)))
+                .as("was restarted")
+                .isFalse();
+    }
+
+    @Test
+    void S01_newMastersAndForgetfulMastersAreNeverConfused() {
+        assertThat(new TestOnlyNewMastersModel(Rule.DECIDED_ONCE).violation()).isEmpty();
+    }
+
+    /** Two of three are admitted before the client comes to the third. */
+    @Test
+    void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
+        assertThat(new TestOnlyNewMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
+                .hasValueSatisfying(events -> assertThat(events).endsWith("stands still"));
+    }
+
+    /** The other client has admitted it, and it was lost before this one looked again. */
+    @Test
+    void S01_identifyingMastersByProcessAloneWouldLetAForgetfulMasterVote() {
+        assertThat(new TestOnlyNewMastersModel(Rule.BY_PROCESS).violation())
+                .hasValueSatisfying(events -> assertThat(events).endsWith("votes again"));
+    }
+}

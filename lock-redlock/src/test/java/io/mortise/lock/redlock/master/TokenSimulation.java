@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import io.mortise.lock.redlock.vote.MasterVote;
+import io.mortise.lock.redlock.vote.Quorum;
+import io.mortise.lock.redlock.vote.VoteTally;
+import io.mortise.lock.redlock.vote.YesNoTally;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * The algorithm in random interleavings: messages that arrive late and in any order, keys that vanish before their time,
+ * masters that restart empty or with old data, votes that are taken again, clients that give
+ * up or fall silent. The decisions are those of the library.
+ */
+final class TokenSimulation {
+    /** What to leave out, to see that it is needed. */
+    record Rules(boolean tokenRound, boolean raisesOnlyOwnVotes, boolean quarantine, boolean restoresCounters) {
+        static final Rules ALL = new Rules(true, true, true, true);
+    }
+
+    /** What may go wrong; data is lost by restarts, and by deletion at one master or at all. */
+    record Faults(boolean keysVanish, boolean losses) {}
+
+    private static final int CLIENTS = 3;
+    private static final int STEPS = 1_000;
+    private static final long MAX_LEASE = 150; // in steps
+
+    /** A master's clock is far ahead of any count of grants, as microseconds are. */
+    private static final long CLOCK = 1_000;
+
+    private final Rules rules;
+    private final Faults faults;
+    private final Random random;
+    private final Quorum quorum;
+    private final List<SimulatedMaster> masters = new ArrayList<>();
+    private final List<Runnable> inFlight = new ArrayList<>();
+    private final List<Grant> grants = new ArrayList<>();
+    private final SimulatedClient[] clients = new SimulatedClient[CLIENTS];
+    private long now = 1;
+    private int attempts;
+
+    /** Asked for, given, and held until, in steps. */
+    record Grant(String owner, long asked, long given, long until, long token) {}
+
+    /** One that asks for the lock over and over. */
+    private final class SimulatedClient {
+        private Optional<SimulatedAttempt> attempt = Optional.empty();
+        private boolean holds;
+
+        void act() {
+            if (attempt.isEmpty()) {
+                attempt = Optional.of(new SimulatedAttempt(this));
+            } else if (holds && random.nextInt(3) == 0) {
+                attempt.get().recoverVote(anyNode());
+            } else if (holds || random.nextInt(10) == 0) { // a release, or it gives up
+                attempt.get().end();
+                attempt = Optional.empty();
+                holds = false;
+            }
+        }
+    }
+
+    private final class SimulatedAttempt {
+        private final SimulatedClient client;
+        private final String owner = "attempt-" + attempts++;
+        private final long asked = now;
+        private final long lease = random.nextInt(4) == 0 ? MAX_LEASE : MAX_LEASE / 3;
+        private final VoteTally tally = new VoteTally(quorum);
+        private final List<Integer> voters = new ArrayList<>();
+        private boolean ended;
+        private int granted = -1;
+
+        SimulatedAttempt(SimulatedClient client) {
+            this.client = client;
+            for (int node = 0; node < quorum.masters(); node++) {
+                int to = node;
+                send(to, () -> {
+                    long answer = masters.get(to).acquire(owner, now, lease, rules.quarantine());
+                    return () -> voted(to, answer);
+                });
+            }
+        }
+
+        private void voted(int node, long answer) {
+            MasterVote vote = answer >= 0
+                    ? new MasterVote.Granted(answer)
+                    : answer == -1
+                            ? new MasterVote.Conflicted("", 0, 0)
+                            : new MasterVote.Failed(new Exception("quarantine"));
+            if (answer >= 0) {
+                voters.add(node);
+            }
+            switch (tally.add(node, vote)) {
+                case WON -> won();
+                case BUSY, NO_QUORUM -> fail();
+                case OPEN -> {}
+            }
+        }
+
+        private void won() {
+            long token = tally.token();
+            if (tally.isTokenUnanimous() || !rules.tokenRound()) {
+                grant(token);
+                return;
+            }
+            YesNoTally stored = new YesNoTally(quorum);
+            for (int node = 0; node < quorum.masters(); node++) {
+                int to = node;
+                if (!voters.contains(node)) {
+                    stored.add(YesNoTally.Answer.NONE);
+                    continue;
+                }
+                send(to, () -> {
+                    boolean raised =
+                            masters.get(to).raise(owner, token, now, rules.raisesOnlyOwnVotes(), rules.quarantine());
+                    return () -> {
+                        switch (stored.add(raised ? YesNoTally.Answer.YES : YesNoTally.Answer.NO)) {
+                            case ACCEPTED -> grant(token);
+                            case REJECTED, UNDECIDED -> fail();
+                            case OPEN -> {}
+                        }
+                    };
+                });
+            }
+        }
+
+        private void grant(long token) {
+            if (ended || now >= asked + lease) {
+                fail();
+                return;
+            }
+            granted = grants.size();
+            grants.add(new Grant(owner, asked, now, asked + lease, token));
+            client.holds = true;
+        }
+
+        /** It may be executed long after the end, and is not taken back then. */
+        private void recoverVote(int node) {
+            long token = grants.get(granted).token;
+            send(node, () -> {
+                masters.get(node).recoverVote(owner, token, now, lease, rules.quarantine());
+                return () -> {};
+            });
+        }
+
+        private void fail() {
+            if (!ended) {
+                end();
+                client.attempt = Optional.empty();
+            }
+        }
+
+        void end() {
+            ended = true;
+            if (granted >= 0) {
+                Grant was = grants.get(granted);
+                grants.set(granted, new Grant(was.owner, was.asked, was.given, Math.min(was.until, now), was.token));
+            }
+            if (random.nextInt(8) == 0) {
+                return; // it died: its keys expire
+            }
+            for (int node = 0; node < quorum.masters(); node++) {
+                int to = node;
+                send(to, () -> {
+                    masters.get(to).release(owner);
+                    return () -> {};
+                });
+            }
+        }
+    }
+
+    private interface Request {
+        /** What the answer does where it arrives. */
+        Runnable execute();
+    }
+
+    TokenSimulation(long seed, int nodes, Rules rules, Faults faults) {
+        this.random = new Random(seed);
+        this.rules = rules;
+        this.faults = faults;
+        this.quorum = new Quorum(nodes);
+        for (int node = 0; node < nodes; node++) {
+            SimulatedMaster master = new SimulatedMaster();
+            master.leaveQuarantine(random.nextInt(3)); // as clocks were when each was first seen
+            masters.add(master);
+        }
+        for (int client = 0; client < CLIENTS; client++) {
+            clients[client] = new SimulatedClient();
+        }
+    }
+
+    /** Lost with the connection if the master restarts first, as the request or as its answer. */
+    private void send(int node, Request request) {
+        int run = masters.get(node).run();
+        inFlight.add(() -> {
+            if (masters.get(node).run() == run) {
+                inFlight.add(request.execute());
+            }
+        });
+    }
+
+    /** The grants, in the order in which they were given. */
+    List<Grant> run() {
+        for (int step = 0; step < STEPS; step++, now++) {
+            int what = random.nextInt(200);
+            if (what < 160 && !inFlight.isEmpty()) {
+                inFlight.remove(random.nextInt(inFlight.size())).run();
+            } else if (what < 184) {
+                clients[random.nextInt(CLIENTS)].act();
+            } else if (what < 190) {
+                tryToLeaveQuarantine(anyNode());
+            } else if (what < 195 && faults.keysVanish()) {
+                masters.get(anyNode()).lose();
+            } else if (what < 196 && faults.losses()) {
+                lose();
+            } else {
+                masters.get(anyNode()).save();
+            }
+        }
+        return grants;
+    }
+
+    private void lose() {
+        int what = random.nextInt(20);
+        if (what < 14) {
+            masters.get(anyNode()).restart(random.nextBoolean());
+        } else if (what < 19) {
+            masters.get(anyNode()).flush();
+        } else {
+            masters.forEach(SimulatedMaster::flush);
+        }
+    }
+
+    private int anyNode() {
+        return random.nextInt(quorum.masters());
+    }
+
+    private void tryToLeaveQuarantine(int node) {
+        SimulatedMaster master = masters.get(node);
+        List<QuarantinePolicy.PeerState> others = IntStream.range(0, quorum.masters())
+                .filter(other -> other != node)
+                .mapToObj(other -> random.nextInt(5) == 0
+                        ? QuarantinePolicy.PeerState.UNREACHABLE
+                        : masters.get(other).peerState())
+                .toList();
+        QuarantinePolicy policy = new QuarantinePolicy(quorum, MAX_LEASE, false);
+        if (policy.decide(master.state(now), others) instanceof QuarantinePolicy.Decision.Leave leave) {
+            long known = IntStream.range(0, quorum.masters())
+                    .filter(other -> other != node)
+                    .filter(other -> others.get(other < node ? other : other - 1) == QuarantinePolicy.PeerState.VOTING)
+                    .mapToLong(other -> masters.get(other).counter())
+                    .max()
+                    .orElse(0);
+            long counter = rules.restoresCounters() ? known : 0;
+            master.leaveQuarantine(
+                    leave.raiseToClock() && rules.restoresCounters() ? Math.max(counter, now * CLOCK) : counter);
+        }
+    }
+}

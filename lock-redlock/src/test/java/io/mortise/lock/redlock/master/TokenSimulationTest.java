@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.redlock.master.TokenSimulation.Faults;
+import io.mortise.lock.redlock.master.TokenSimulation.Grant;
+import io.mortise.lock.redlock.master.TokenSimulation.Rules;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Seeds are counted up, so a run that fails can be repeated by its number. */
+@Tag("once")
+class TokenSimulationTest {
+    private static final int TRIALS = 5_000;
+    private static final Faults ALL = new Faults(true, true);
+
+    private static boolean ordersTokens(List<Grant> grants) {
+        for (Grant earlier : grants) {
+            for (Grant later : grants) {
+                boolean follows = earlier.given() <= later.asked();
+                boolean same = !earlier.equals(later) && earlier.token() == later.token();
+                if (same || (follows && later.token() <= earlier.token())) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private static boolean excludes(List<Grant> grants) {
+        for (Grant one : grants) {
+            for (Grant other : grants) {
+                if (!one.equals(other) && one.given() < other.until() && other.given() < one.until()) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private static List<Grant> run(long seed, int nodes, Rules rules, Faults faults) {
+        return new TokenSimulation(seed, nodes, rules, faults).run();
+    }
+
+    private static boolean isDisordered(Rules rules) {
+        return LongStream.range(0, TRIALS).anyMatch(seed -> !ordersTokens(run(seed, 3, rules, ALL)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 4, 5})
+    void S3_tokensIncreaseDespiteAllFaults(int nodes) {
+        assertThat(LongStream.range(0, TRIALS).filter(seed -> !ordersTokens(run(seed, nodes, Rules.ALL, ALL))))
+                .as("seeds that show otherwise")
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 4, 5})
+    void S1_noTwoHoldersWhileKeysLastWhateverRestarts(int nodes) {
+        assertThat(LongStream.range(0, TRIALS)
+                        .filter(seed -> !excludes(run(seed, nodes, Rules.ALL, new Faults(false, true)))))
+                .as("seeds that show otherwise")
+                .isEmpty();
+    }
+
+    @Test
+    void simulationGrantsTheLockManyTimes() {
+        double grants = LongStream.range(0, 1_000)
+                .mapToInt(seed -> run(seed, 3, Rules.ALL, ALL).size())
+                .average()
+                .orElseThrow();
+        assertThat(grants).isGreaterThan(4);
+    }
+
+    @Test
+    void S3_tokensDecreaseWithoutTheTokenRound() {
+        assertThat(isDisordered(new Rules(false, true, true, true))).isTrue();
+    }
+
+    @Test
+    void S3_raisingCountersOfOthersBreaksTheOrder() {
+        assertThat(isDisordered(new Rules(true, false, true, true))).isTrue();
+    }
+
+    @Test
+    void S3_tokensDecreaseWithoutQuarantine() {
+        assertThat(isDisordered(new Rules(true, true, false, true))).isTrue();
+    }
+
+    @Test
+    void S3_tokensDecreaseWithoutRestoringCounters() {
+        assertThat(isDisordered(new Rules(true, true, true, false))).isTrue();
+    }
+
+    @Test
+    void S1_twoHoldersWithoutQuarantine() {
+        Rules rules = new Rules(true, true, false, true);
+        assertThat(LongStream.range(0, TRIALS)
+                        .anyMatch(seed -> !excludes(run(seed, 3, rules, new Faults(false, true)))))
+                .isTrue();
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.storage;
+
+import static io.mortise.lock.redlock.storage.RedlockScriptBench.KEYS;
+import static io.mortise.lock.redlock.storage.RedlockScriptBench.LEASE_MILLIS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.testkit.servers.BareRedis;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** {@code acquire.lua} alone: one master's vote. */
+@Tag("once")
+class AcquireScriptTest extends RedlockScriptTest {
+
+    private static Object first(List<?> answer) {
+        return Objects.requireNonNull(answer.get(0));
+    }
+
+    @Test
+    void S03_masterInQuarantineDoesNotVote() {
+        bench.redis().call("HDEL", RedlockScriptBench.STATE, "run");
+        assertThat(bench.tryAcquire(1)).isEqualTo(List.of("quarantined"));
+        bench.leaveQuarantine("another run", "0");
+        assertThat(bench.tryAcquire(1)).isEqualTo(List.of("quarantined"));
+        assertThat(bench.acquire(1, "c")).isEqualTo(List.of("quarantined"));
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE);
+        assertThat(bench.counter()).isEqualTo("null");
+    }
+
+    @Test
+    void S08_lateRequestIsNotExecuted() {
+        List<?> answer = bench.acquire(
+                RedlockScriptBench.RUN, 1, bench.micros() - 1, false, RedlockScriptBench.waiting(1, bench.listen("c")));
+        assertThat(first(answer)).isEqualTo("late");
+        assertThat((Long) answer.get(1)).isBetween(bench.micros() - 10_000_000, bench.micros());
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE);
+        assertThat(bench.counter()).isEqualTo("null");
+    }
+
+    @Test
+    void S03_freeLockIsGrantedWithNextTokenForItsLease() {
+        assertThat(bench.tryAcquire(1)).isEqualTo(List.of(1L));
+        assertThat(bench.value()).isEqualTo(RedlockScriptBench.record(1) + " token=1");
+        assertThat(bench.left(KEYS.grant())).isBetween(LEASE_MILLIS - 5_000, LEASE_MILLIS);
+        bench.release(1);
+        assertThat(bench.tryAcquire(2)).isEqualTo(List.of(2L));
+        bench.redis().call("DEL", KEYS.grant());
+        assertThat(bench.acquire(3, "c")).isEqualTo(List.of(3L));
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
+    }
+
+    @Test
+    void uncontendedAcquireRunsFourCommands() {
+        bench.redis().resetCommandCalls();
+        bench.acquire(2, "some-channel");
+        assertThat(bench.redis().commandCalls())
+                .containsOnlyKeys("eval", "hmget", "time", "set", "hset")
+                .containsEntry("hset", 1L);
+    }
+
+    @Test
+    void S08_sameAttemptGetsSameVoteAndFullLease() {
+        bench.tryAcquire(1);
+        bench.redis().call("PEXPIRE", KEYS.grant(), "5000");
+        assertThat(bench.tryAcquire(1)).isEqualTo(List.of(1L));
+        assertThat(bench.left(KEYS.grant())).isGreaterThan(50_000);
+        bench.raiseToken(1, 17);
+        assertThat(bench.acquire(1, "c")).as("raised before").isEqualTo(List.of(17L));
+        assertThat(bench.counter()).isEqualTo("17");
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
+    }
+
+    @Test
+    void heldLockReturnsHolderAndQueuesOnlyWaitingAttempts() {
+        bench.tryAcquire(1);
+        List<?> answer = bench.tryAcquire(2);
+        assertThat(first(answer)).isEqualTo("busy");
+        assertThat((Long) answer.get(1)).isBetween(LEASE_MILLIS - 5_000, LEASE_MILLIS);
+        assertThat(answer.subList(2, 4)).isEqualTo(List.of(RedlockScriptBench.attempt(1), 0L));
+        assertThat((Long) answer.get(4)).isBetween(bench.micros() - 10_000_000, bench.micros());
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
+        assertThat(bench.acquire(4, "c").get(3)).isEqualTo(0L);
+        assertThat(bench.acquire(5, "c").get(3)).isEqualTo(1L);
+        assertThat(bench.acquire(3, "c").get(3))
+                .as("it came before them elsewhere")
+                .isEqualTo(0L);
+        assertThat(bench.acquire(5, "c").get(3)).isEqualTo(2L);
+        assertThat(bench.queue()).isEqualTo(RedlockScriptBench.attempts(3, 4, 5));
+        assertThat(bench.redis().call("HLEN", KEYS.entries())).isEqualTo(3L);
+        for (String key : List.of(KEYS.queue(), KEYS.entries())) {
+            assertThat(bench.left(key))
+                    .as("later than the last place in it")
+                    .isBetween(
+                            RedlockScriptBench.QUEUE_ENTRY_TTL_MILLIS + 1,
+                            2 * RedlockScriptBench.QUEUE_ENTRY_TTL_MILLIS);
+        }
+        assertThat(bench.counter()).as("one vote").isEqualTo("1");
+    }
+
+    @Test
+    void S11_queueEntryIsDeletedWhenVoteIsGranted() {
+        bench.tryAcquire(1);
+        bench.acquire(2, "c");
+        bench.acquire(3, "c");
+        bench.redis().call("DEL", KEYS.grant());
+        long notAfter = bench.micros() + 5_000_000;
+        assertThat(bench.acquire(RedlockScriptBench.RUN, 3, notAfter, true, RedlockScriptBench.waiting(3, "c")))
+                .as("its place is an order of hints alone")
+                .isEqualTo(List.of(2L));
+        assertThat(bench.queue()).isEqualTo(RedlockScriptBench.attempts(2));
+        bench.release(3);
+        assertThat(bench.acquire(RedlockScriptBench.RUN, 2, notAfter, true, RedlockScriptBench.waiting(2, "c")))
+                .isEqualTo(List.of(3L));
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
+    }
+
+    @Test
+    void S11_wokenContenderThatAsksIsNotSkippedLater() {
+        bench.tryAcquire(1);
+        bench.acquire(2, bench.listen("c"));
+        bench.wokenLongAgo(2);
+        bench.acquire(2, "c");
+        assertThat(bench.redis().call("HGET", KEYS.entries(), "wake")).isNull();
+    }
+
+    @Test
+    void foreignValueIsAHolderWithItsOwnExpiry() {
+        bench.redis().call("SET", KEYS.grant(), "not ours", "NX", "PX", "30000");
+        List<?> answer = bench.tryAcquire(1);
+        assertThat(first(answer)).isEqualTo("busy");
+        assertThat((Long) answer.get(1)).isBetween(25_000L, 30_000L);
+        assertThat(answer.get(2)).isEqualTo("not ours");
+        bench.redis().call("PERSIST", KEYS.grant());
+        assertThat(bench.tryAcquire(1).get(1)).as("no end known").isEqualTo(-1L);
+        assertThat(bench.value()).isEqualTo("not ours");
+    }
+
+    @Test
+    void S14_keyOfForeignTypeIsAnError() {
+        bench.redis().call("LPUSH", KEYS.grant(), "a", "list");
+        for (Runnable ask : List.<Runnable>of(() -> bench.tryAcquire(1), () -> bench.acquire(1, "c"))) {
+            assertThatThrownBy(ask::run)
+                    .isInstanceOf(BareRedis.ErrorReply.class)
+                    .hasMessageStartingWith("WRONGTYPE");
+        }
+        assertThat(bench.redis().call("LLEN", KEYS.grant())).isEqualTo(2L);
+        assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());
+    }
+}

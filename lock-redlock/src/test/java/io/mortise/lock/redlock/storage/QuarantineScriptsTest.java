@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.storage;
+
+import static io.mortise.lock.redlock.storage.RedlockScriptBench.RUN;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** {@code handshake.lua} and {@code leave_quarantine.lua} alone: what a master knows of itself. */
+@Tag("once")
+class QuarantineScriptsTest extends RedlockScriptTest {
+    private static List<?> handshake(String run, long maxLeaseMillis) {
+        return bench.onState(RedlockScript.HANDSHAKE, run, String.valueOf(maxLeaseMillis));
+    }
+
+    private static long since(List<?> answer) {
+        return (Long) answer.subList(2, 3).get(0);
+    }
+
+    private static Object state(String field) {
+        return String.valueOf(bench.redis().call("HGET", RedlockScriptBench.STATE, field));
+    }
+
+    @Test
+    void S03_quarantineStartIsStoredOncePerRunOfTheProcess() {
+        bench.redis().call("FLUSHALL");
+        long before = bench.micros();
+        List<?> first = handshake("one", 0);
+        assertThat(first.subList(0, 2)).as("votes, and did before").isEqualTo(List.of(0L, 0L));
+        assertThat(since(first)).isBetween(before, bench.micros());
+        assertThat(since(handshake("one", 0))).isEqualTo(since(first));
+        List<?> other = handshake("two", 0);
+        assertThat(since(other)).as("another run").isGreaterThan(since(first));
+        assertThat(since(handshake("two", 0))).isEqualTo(since(other));
+    }
+
+    @Test
+    void S01_maxLeaseIsFixedWhenQuarantineIsLeft() {
+        assertThat(handshake(RUN, 5_000).get(3)).as("admitted before").isEqualTo(60_000L);
+        assertThat(handshake("another run", 0).get(3)).isEqualTo(60_000L);
+        long since = since(handshake("another run", 0));
+        assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "another run", String.valueOf(since), "5000", "0"))
+                .isEqualTo(List.of(0L));
+        assertThat(state("maxLease")).isEqualTo("60000");
+        bench.leaveQuarantine("another run", "0");
+        assertThat(handshake("another run", 5_000).get(3)).isEqualTo(60_000L);
+    }
+
+    /** A newcomer may have the wrong idea of it. */
+    @Test
+    void S01_lostMaxLeaseIsRestoredByAClient() {
+        bench.redis().call("FLUSHALL");
+        assertThat(handshake("one", 0).get(3)).isEqualTo(0L);
+        assertThat(state("maxLease")).isEqualTo("null");
+        assertThat(handshake("one", 5_000).get(3)).isEqualTo(5_000L);
+        assertThat(handshake("one", 7_000).get(3)).isEqualTo(5_000L);
+        assertThat(handshake("two", 0).get(3)).isEqualTo(5_000L);
+    }
+
+    @Test
+    void S03_masterVotesInThisRunAndIsInQuarantineInTheNext() {
+        bench.redis().call("FLUSHALL");
+        handshake("one", 0);
+        bench.leaveQuarantine("one", "0");
+        long before = bench.micros();
+        List<?> answer = handshake("one", 0);
+        assertThat(answer.subList(0, 3)).isEqualTo(List.of(1L, 1L, 0L));
+        assertThat((Long) answer.get(4)).isBetween(before, bench.micros());
+        assertThat(state("seen")).isEqualTo("null");
+        List<?> next = handshake("two", 0);
+        assertThat(next.subList(0, 2)).isEqualTo(List.of(0L, 1L));
+        assertThat(since(next)).isGreaterThanOrEqualTo(before);
+        assertThat(bench.tryAcquire(1)).isEqualTo(List.of("quarantined"));
+    }
+
+    @Test
+    void S01_decisionBeforeAnotherLossDoesNotEndQuarantine() {
+        bench.redis().call("FLUSHALL");
+        long since = since(handshake("one", 0));
+        bench.redis().call("FLUSHALL");
+        assertThat(since(handshake("one", 0))).isGreaterThan(since);
+        assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "one", String.valueOf(since), "60000", "0"))
+                .isEqualTo(List.of(0L));
+        assertThat(state("run")).isEqualTo("null");
+        assertThat(bench.leaveQuarantine("one", "0")).isEqualTo(List.of(1L));
+        assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "one", "1", "60000", "0"))
+                .as("somebody else was faster")
+                .isEqualTo(List.of(1L));
+    }
+
+    @Test
+    void S03_countersNeverDecrease() {
+        bench.redis().call("HSET", RedlockScriptBench.STATE, "03", "30", "04", "40");
+        bench.leaveQuarantine(RUN, "0", "03", "29", "04", "1700000000123456", "05", "0");
+        assertThat(state("03")).isEqualTo("30");
+        assertThat(state("04")).isEqualTo("1700000000123456");
+        assertThat(state("05")).isEqualTo("0");
+    }
+
+    @Test
+    void S03_countersAreRaisedToTheClockIfSomeAreLost() {
+        bench.redis().call("HSET", RedlockScriptBench.STATE, "03", "30");
+        long before = bench.micros();
+        long future = before + 3_600_000_000L; // of one that was admitted so, and whose clock is ahead
+        bench.leaveQuarantine(RUN, "1", "03", "29", "04", String.valueOf(future));
+        assertThat(Long.parseLong(String.valueOf(state("03")))).isBetween(before, bench.micros());
+        assertThat(state("04")).isEqualTo(String.valueOf(future));
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.storage;
+
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.testkit.servers.RedisScriptBench;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One master and bare commands, for scripts alone. It votes once {@link #leaveQuarantine} was called. */
+public final class RedlockScriptBench extends RedisScriptBench {
+    static final RedlockKeys.LockKeys KEYS = new RedlockKeys("lock:").of(new LockName("x"));
+    static final String STATE = KEYS.state();
+    static final String RUN = "run-id";
+    static final long LEASE_MILLIS = 60_000;
+    static final String MAX_LEASE = "60000";
+    static final long QUEUE_ENTRY_TTL_MILLIS = 20_000;
+
+    /** Longer than that of any hint. */
+    private static final long WAKE_MICROS = 1_000_000;
+
+    List<?> run(RedlockScript script, String... args) {
+        return eval(script.script().text(), List.of(KEYS.all()), args);
+    }
+
+    List<?> onState(RedlockScript script, String... args) {
+        return eval(script.script().text(), List.of(STATE), args);
+    }
+
+    /** It votes from now on, as judged by what it says of itself now. */
+    List<?> leaveQuarantine(String run, String raiseToClock, String... counters) {
+        List<?> answer = onState(RedlockScript.HANDSHAKE, run, "0");
+        List<String> args = new ArrayList<>(List.of(run, String.valueOf(answer.get(2)), MAX_LEASE, raiseToClock));
+        args.addAll(List.of(counters));
+        return onState(RedlockScript.LEAVE_QUARANTINE, args.toArray(String[]::new));
+    }
+
+    void leaveQuarantine() {
+        leaveQuarantine(RUN, "0");
+    }
+
+    /** One that does not wait. */
+    List<?> tryAcquire(int number) {
+        return acquire(RUN, number, micros() + 5_000_000, false);
+    }
+
+    /** One that waits on that channel, in the order of the numbers. */
+    List<?> acquire(int number, String channel) {
+        return acquire(RUN, number, micros() + 5_000_000, false, waiting(number, channel));
+    }
+
+    List<?> acquire(String run, int number, long notAfter, boolean mayBeQueued, String... waiting) {
+        List<String> args = new ArrayList<>(List.of(
+                run,
+                KEYS.bucket(),
+                attempt(number),
+                record(number),
+                String.valueOf(LEASE_MILLIS),
+                String.valueOf(notAfter),
+                mayBeQueued ? "1" : "0"));
+        args.addAll(List.of(waiting));
+        return run(RedlockScript.ACQUIRE, args.toArray(String[]::new));
+    }
+
+    static String[] waiting(int number, String channel) {
+        return new String[] {channel, String.valueOf(number), String.valueOf(QUEUE_ENTRY_TTL_MILLIS)};
+    }
+
+    List<?> raiseToken(int number, long token) {
+        return run(RedlockScript.RAISE_TOKEN, RUN, KEYS.bucket(), attempt(number), String.valueOf(token));
+    }
+
+    /** One that does not wait gives its vote back. */
+    List<?> yieldVote(int number) {
+        return run(RedlockScript.YIELD_VOTE, attempt(number));
+    }
+
+    /** One that waits does. */
+    List<?> yieldVote(int number, String channel) {
+        String lease = String.valueOf(LEASE_MILLIS);
+        String[] waiting = waiting(number, channel);
+        return run(
+                RedlockScript.YIELD_VOTE, attempt(number), record(number), lease, waiting[0], waiting[1], waiting[2]);
+    }
+
+    List<?> release(int number) {
+        return run(RedlockScript.RELEASE, attempt(number), "1");
+    }
+
+    /** It has not asked again in time, though nobody has noticed yet. */
+    void timeOut(int number) {
+        String entry = String.valueOf(redis().call("HGET", KEYS.entries(), attempt(number)));
+        redis().call("HSET", KEYS.entries(), attempt(number), entry.replaceFirst("^(\\S+ \\d+) \\d+ ", "$1 1 "));
+    }
+
+    /** That one was woken so long ago that it should have come. */
+    void wokenLongAgo(int number) {
+        redis().call("HSET", KEYS.entries(), "wake", attempt(number) + " " + (micros() - WAKE_MICROS - 1));
+    }
+
+    Object queue() {
+        return String.valueOf(redis().call("ZRANGE", KEYS.queue(), "0", "-1"));
+    }
+
+    /** As {@link #queue} shows them. */
+    static String attempts(int... numbers) {
+        List<String> ids = new ArrayList<>();
+        for (int number : numbers) {
+            ids.add(attempt(number));
+        }
+        return ids.toString();
+    }
+
+    String value() {
+        return String.valueOf(redis().call("GET", KEYS.grant()));
+    }
+
+    String counter() {
+        return String.valueOf(redis().call("HGET", STATE, KEYS.bucket()));
+    }
+
+    long left(String key) {
+        return Long.parseLong(String.valueOf(redis().call("PTTL", key)));
+    }
+
+    /** The hint to one in line, as {@link #published} shows it. */
+    static String hint(String channel, int number) {
+        return channel + " W " + attempt(number) + " " + KEYS.grant();
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.vote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Master 0 has voted, master 1 was late with its vote, master 2 has not. */
+class VoteRecoveryPolicyTest {
+    private static final Duration LEASE = Duration.ofSeconds(4);
+    private static final long GRANTED = Long.MAX_VALUE - 1_000; // the clock may wrap around
+    private static final long EXPIRED = LockClock.deadline(GRANTED, LEASE);
+
+    private final VoteTally tally = new VoteTally(new Quorum(3));
+    private VoteRecoveryPolicy policy;
+
+    @BeforeEach
+    void win() {
+        tally.add(0, new MasterVote.Granted(7));
+        policy = new VoteRecoveryPolicy(tally, LEASE, EXPIRED);
+        tally.add(1, new MasterVote.Granted(7));
+    }
+
+    @Test
+    void S06_voteThatMayHaveExpiredMayBeRecovered() {
+        assertThat(policy.voteMissing(0, EXPIRED)).isTrue();
+        long renewed = GRANTED + LEASE.toNanos() / 3;
+        policy.voteSeen(1, renewed);
+        assertThat(policy.voteMissing(1, LockClock.deadline(renewed, LEASE))).isTrue();
+    }
+
+    @Test
+    void S06_deletedVoteIsNotRecovered() {
+        assertThat(policy.voteMissing(0, EXPIRED - 1)).isFalse();
+        assertThat(policy.voteMissing(1, EXPIRED - 1)).as("a late vote").isFalse();
+        assertThat(policy.voteMissing(0, EXPIRED)).as("permanently").isFalse();
+        assertThat(policy.voteMissing(1, EXPIRED)).as("permanently").isFalse();
+    }
+
+    @Test
+    void S06_deletedRenewedVoteIsNotRecovered() {
+        long renewed = GRANTED + LEASE.toNanos() / 3;
+        policy.voteSeen(2, renewed);
+        policy.voteSeen(2, GRANTED); // an answer that was slower
+        long expired = LockClock.deadline(renewed, LEASE);
+        assertThat(policy.voteMissing(2, expired - 1)).isFalse();
+        assertThat(policy.voteMissing(2, expired)).isFalse();
+    }
+
+    @Test
+    void S06_voteNeverGrantedMayBeRequestedAfterALease() {
+        assertThat(policy.voteMissing(2, EXPIRED - 1)).isFalse();
+        assertThat(policy.voteMissing(2, EXPIRED)).isTrue();
+    }
+}
