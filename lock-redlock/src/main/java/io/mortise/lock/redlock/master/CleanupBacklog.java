@@ -67,15 +67,18 @@ public final class CleanupBacklog {
         }
 
         /** Records that the cleanup has succeeded or is no longer needed. */
-        public synchronized void ended() {
-            if (!ended) {
+        public void ended() {
+            synchronized (this) {
+                if (ended) {
+                    return;
+                }
                 ended = true;
                 attemptIds.remove(attemptId);
-                whenEnded.run();
                 if (counted) {
                     pending.decrementAndGet();
                 }
             }
+            whenEnded.run();
         }
     }
 }
