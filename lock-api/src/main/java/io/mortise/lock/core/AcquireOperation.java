@@ -82,21 +82,21 @@ final class AcquireOperation {
             end(closed());
             return;
         }
-        if (!standsInLine()) {
+        if (!waitsInLocalQueue()) {
             ask();
         } else {
             if (client.queues.join(name, this)) {
                 ask();
             }
-            if (isOver()) { // a close between the two: nobody else takes it out of the line
-                leaveLine(false);
+            if (isOver()) { // a close between the two: nobody else takes it out of the queue
+                leaveLocalQueue(false);
             }
         }
         armDeadline();
     }
 
-    /** In the line of this process, where the store keeps none. */
-    private boolean standsInLine() {
+    /** Whether it waits in the queue of this process, since the store keeps none. */
+    private boolean waitsInLocalQueue() {
         return waitPolicy.mayWait() && !client.queuesWaiters();
     }
 
@@ -108,7 +108,7 @@ final class AcquireOperation {
     }
 
     /**
-     * First in the local line: may ask now.
+     * First in the local queue: may ask now.
      *
      * @param storeSilent the one before gave up because the store does not answer: not to be waited for once more by each
      */
@@ -128,7 +128,7 @@ final class AcquireOperation {
         }
     }
 
-    /** A hint for one place; one that is no longer ours has nothing to say. */
+    /** A hint for one contender; one that was replaced is ignored. */
     void hint(ActiveContender hinted) {
         synchronized (this) {
             if (contender != hinted) {
@@ -183,7 +183,7 @@ final class AcquireOperation {
     }
 
     private void answered(ActiveContender from, @Nullable AttemptResult attempt, @Nullable Throwable failure) {
-        if (standsInLine()) {
+        if (waitsInLocalQueue()) {
             client.queues.heard(
                     name, this, attempt instanceof AttemptResult.Waiting || attempt instanceof AttemptResult.Granted);
         }
@@ -222,7 +222,7 @@ final class AcquireOperation {
                 sink.accept(new AcquireOutcome.Leased(lease));
             } finally {
                 client.leave(this);
-                leaveLine(false);
+                leaveLocalQueue(false);
             }
             return;
         }
@@ -305,7 +305,7 @@ final class AcquireOperation {
         AcquireOutcome told = null;
         boolean quiet;
         String endpoints = outcome == null ? client.backend().endpoints() : "";
-        boolean behindTaken = outcome == null && standsInLine() && client.queues.taken(name);
+        boolean behindTaken = outcome == null && waitsInLocalQueue() && client.queues.taken(name);
         synchronized (this) {
             if (!over) {
                 told = outcome != null ? outcome : history.atDeadline(behindTaken, endpoints);
@@ -331,13 +331,13 @@ final class AcquireOperation {
                 sink.accept(told);
             }
         } finally {
-            leaveLine(told instanceof AcquireOutcome.Failed failed
+            leaveLocalQueue(told instanceof AcquireOutcome.Failed failed
                     && failed.cause() instanceof BackendUnavailableException);
         }
         return true;
     }
 
-    private void leaveLine(boolean storeSilent) {
+    private void leaveLocalQueue(boolean storeSilent) {
         AcquireOperation first = client.queues.leave(name, this);
         if (first != null) {
             Trampoline.run(() -> first.firstInQueue(storeSilent));
