@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** One round, with what happens between two questions. */
 @Tag("once")
 class AcquireRoundTest extends ThreeLinkedMastersTest {
-    /** By an answer: what is told of that is told by the thread that reads. */
+    /** Blocks the I/O thread with the callback of an answer. */
     private static <T> CompletableFuture<T> onItsThread(RedisNode node, Supplier<T> action) {
         CompletableFuture<T> done = new CompletableFuture<>();
         String[] nobodys = {"0".repeat(32)};
@@ -42,7 +42,7 @@ class AcquireRoundTest extends ThreeLinkedMastersTest {
         return done;
     }
 
-    /** Holds the threads that read what these masters say, which may be one. */
+    /** Blocks the I/O threads of these masters, which may be the same. */
     private void hold(int one, int other, CompletableFuture<?> until) throws Exception {
         Map<Thread, RedisNode> nodes = new HashMap<>();
         for (int index : new int[] {one, other}) {
@@ -63,7 +63,7 @@ class AcquireRoundTest extends ThreeLinkedMastersTest {
     void S15_masterThatWasNotAskedIsNotReportedAsFailed() throws Exception {
         CompletableFuture<Void> until = new CompletableFuture<>();
         try {
-            hold(0, 1, until); // nobody is told that their connections end
+            hold(0, 1, until); // the loss of their connections goes unnoticed
             master(0).node().close();
             master(1).node().close();
             CompletableFuture<Optional<Lease>> tried = client().named("x").tryAcquireAsync(Duration.ZERO);

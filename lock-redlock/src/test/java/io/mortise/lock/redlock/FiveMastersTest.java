@@ -17,14 +17,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
-/** On five masters a class, with bare commands beside the clients; each test leaves nothing there. */
+/** Base of tests with five masters for each class; each test must leave no keys. */
 abstract class FiveMastersTest {
     static final Duration SOON = Duration.ofSeconds(20);
     static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     static final Duration LEASE = Duration.ofSeconds(6);
 
-    /** One that stalls is not what is tested here, and this machine may do many things at once. */
+    /** Long enough that a busy machine does not look like a stalled master. */
     private static final Duration NODE_TIMEOUT = LEASE.dividedBy(4);
 
     static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
@@ -51,7 +51,7 @@ abstract class FiveMastersTest {
                 .testOnlyNewMasters();
     }
 
-    /** One of its own connections for which all masters vote, closed after the test. */
+    /** Opens a client for which all masters vote; it is closed after the test. */
     final LockClient client() {
         LockClient client = RedlockLocks.connect(options(), PATIENT);
         clients.add(client);
@@ -59,7 +59,7 @@ abstract class FiveMastersTest {
         return client;
     }
 
-    /** A client is open as soon as a majority votes. */
+    /** Waits for all masters: a client is open as soon as a majority votes. */
     static void awaitAllVote(LockClient client) {
         Await.until(
                 "all masters vote",
@@ -76,7 +76,7 @@ abstract class FiveMastersTest {
         return KEYS.of(new LockName(lock));
     }
 
-    /** The last masters may not have heard yet what a majority has settled. */
+    /** Waits for the masters that a release reaches after the majority. */
     static void awaitNothingLeft() {
         masters.each(redis ->
                 Await.until("nothing is left", SOON, () -> List.of(KEYS.state()).containsAll(redis.keys("*"))));

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What others publish makes no holder, and takes nothing from one (S19). */
+/** Messages that others publish make no holder and release no lease (S19). */
 @Tag("once")
 class ForgedMessageTest extends ThreeLinkedMastersTest {
     private static String attempt(String lock) {
@@ -28,7 +28,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
         }
     }
 
-    /** To everybody who listens, at each master; what is asked on the same connections after it comes after it. */
+    /** Publishes to all subscribers at each master; later requests on these connections are executed after it. */
     private void publish(String text) throws InterruptedException {
         publish(text, channel -> true);
         client().named("barrier").acquire().close();
@@ -70,7 +70,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
         }
     }
 
-    /** Told of an attempt that it does not know, a client gives up what that left, if it was its own. */
+    /** A client deletes the queue entry of an unknown attempt only if that was its own. */
     @Test
     void S19_forgedMessageDeletesNoQueueEntryOfAnotherClient() throws Exception {
         try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
@@ -79,12 +79,12 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
             CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
             for (int master = 0; master < 3; master++) {
                 int at = master;
-                Await.until("it stands in line", SOON, () -> has(at, X.queue()));
+                Await.until("it is queued", SOON, () -> has(at, X.queue()));
             }
             String attempt = waiter();
             String own = KEYS.channel(context().clientId());
             publish("W " + attempt + " " + X.grant(), channel -> !channel.equals(own));
-            for (int i = 0; i < 2; i++) { // what it does about a hint is behind the first
+            for (int i = 0; i < 2; i++) { // its reaction follows the first
                 other.named("barrier").acquire().close();
             }
             for (int master = 0; master < 3; master++) {
@@ -101,7 +101,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
     void S19_forgedMessageMakesNoHolder() throws Exception {
         Lease held = client().named("x").acquire();
         CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
-        Await.until("it stands in line", SOON, () -> has(0, X.queue()));
+        Await.until("it is queued", SOON, () -> has(0, X.queue()));
         String attempt = waiter();
         publish("W " + attempt + " " + X.grant());
         publish("G " + attempt + " 9007199254740990 1 " + X.grant());

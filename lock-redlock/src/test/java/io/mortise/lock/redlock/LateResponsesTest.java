@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Votes that come when nobody counts them any more, and rounds that are lost at once. */
+/** Votes that arrive after their round has ended, and rounds that are lost at once. */
 @Tag("once")
 class LateResponsesTest extends ThreeLinkedMastersTest {
     private static long counter(BareRedis redis) {
@@ -29,7 +29,7 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
         return counter == null ? 0 : Long.parseLong((String) counter);
     }
 
-    /** The first in line, or nothing. */
+    /** Returns the head of the queue, or nothing. */
     private static String first(int master) {
         try (BareRedis redis = bare(master)) {
             return String.valueOf(redis.call("ZRANGE", X.queue(), "0", "0"));
@@ -50,7 +50,7 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Await.until("it voted after that", SOON, () -> counter(redis) > before);
             long start = System.nanoTime();
-            Await.until("its vote is gone", SOON, () -> !has(2, X.grant()));
+            Await.until("its vote is deleted", SOON, () -> !has(2, X.grant()));
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .as("long before the lease's end")
                     .isLessThan(LEASE.dividedBy(2));
@@ -67,10 +67,10 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
         link(1).delay(Duration.ofMillis(50));
         CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
         try {
-            Await.until("it stands in line", SOON, () -> !first(0).equals("[]"));
+            Await.until("it is queued", SOON, () -> !first(0).equals("[]"));
             String id = first(0);
             long start = System.nanoTime();
-            Await.until("it stands there with another id", SOON, () -> !first(0).equals(id) && !first(0).equals("[]"));
+            Await.until("it is queued with another id", SOON, () -> !first(0).equals(id) && !first(0).equals("[]"));
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .as("before hints are taken for lost: its vote stands in the way of others")
                     .isLessThan(Duration.ofMillis(4_500));
@@ -132,7 +132,7 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
             CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
             try {
                 long start = System.nanoTime();
-                Await.until("some time is over", SOON, () -> System.nanoTime() - start > 3_000_000_000L);
+                Await.until("some time has passed", SOON, () -> System.nanoTime() - start > 3_000_000_000L);
                 assertThat(redis.commandCalls().getOrDefault("evalsha", 0L))
                         .as("rounds in three seconds")
                         .isBetween(3L, 40L);

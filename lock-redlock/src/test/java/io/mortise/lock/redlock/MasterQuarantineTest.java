@@ -59,7 +59,7 @@ class MasterQuarantineTest {
         master.restart();
     }
 
-    private static Optional<String> admitted(RedisTestServer master) {
+    private static Optional<String> votingRun(RedisTestServer master) {
         try (BareRedis redis = master.connect()) {
             return Optional.ofNullable((String) redis.call("HGET", "lock:%redlock", "run"));
         }
@@ -72,7 +72,7 @@ class MasterQuarantineTest {
     }
 
     private static void awaitVotes(RedisTestServer master) {
-        Await.until("it votes again", SOON, () -> admitted(master).isPresent());
+        Await.until("it votes again", SOON, () -> votingRun(master).isPresent());
     }
 
     /** The holder has two votes of three; one of those masters forgets its vote, and the third comes back. */
@@ -97,7 +97,7 @@ class MasterQuarantineTest {
         }
     }
 
-    /** A second client is granted nothing while the first one believes; only a loss of its belief lets it. */
+    /** A second client gets no lock while the first believes that it holds it. */
     private static Lease takesOnlyWhatIsNotHeld(LockClient other, Lease held) throws InterruptedException {
         while (true) {
             Optional<Lease> second = Optional.empty();
@@ -135,7 +135,7 @@ class MasterQuarantineTest {
         }
     }
 
-    /** What it asked for is known to nobody who is left, and to no master: but to all by agreement. */
+    /** No master and no other client knows its lease, but all agree on the longest lease. */
     @Test
     void S01_longLeaseOfDisconnectedClientIsAwaitedAfterAllMastersForgot() throws Exception {
         Duration longLease = LEASE.multipliedBy(3);
@@ -174,7 +174,7 @@ class MasterQuarantineTest {
         }
     }
 
-    /** As an operator does it once no client is left: see docs/semantics.md. */
+    /** Follows the steps for operators in docs/semantics.md. */
     @Test
     void S14_maxLeaseCanBeChangedAtTheMasters() throws Exception {
         long token;
@@ -283,7 +283,7 @@ class MasterQuarantineTest {
                 .hasMessageMatching("(?s).*in quarantine for \\d{6} ms.*");
     }
 
-    /** Somebody who knows is there, or one of them knows: then they are not new, whatever a test says. */
+    /** Masters are not new if one of them has data or a client has seen them vote. */
     @Test
     void S01_mastersInUseAreNotNewInTestsEither() throws Exception {
         try (LockClient one = connect()) {

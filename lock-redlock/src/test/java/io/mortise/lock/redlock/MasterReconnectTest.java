@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One master that does not vote for a while, and then does again. */
+/** One master that does not vote for a while, and then votes again. */
 @Tag("once")
 class MasterReconnectTest extends ThreeLinkedMastersTest {
-    private void awaitSilenceOf(int master, String why) {
+    private void awaitNotVoting(int master, String why) {
         Await.until(
                 "it does not vote",
                 SOON,
@@ -34,7 +34,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
     void S15_handshakeIsRepeatedAfterMissingPermission() throws Exception {
         bare(2, "ACL", "SETUSER", "default", "-info");
         link(2).resetConnections();
-        awaitSilenceOf(2, "NOPERM");
+        awaitNotVoting(2, "NOPERM");
         bare(2, "ACL", "SETUSER", "default", "+info");
         awaitVotesOfAll();
     }
@@ -42,12 +42,12 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
     @Test
     void S15_handshakeIsRepeatedAfterRestart() throws Exception {
         server(2).kill();
-        awaitSilenceOf(2, "not connected");
+        awaitNotVoting(2, "not connected");
         try (Lease lease = client().named("x").acquire()) {
             assertThat(lease.isHeld()).isTrue();
         }
         server(2).restart();
-        awaitSilenceOf(2, "in quarantine");
+        awaitNotVoting(2, "in quarantine");
         awaitVotesOfAll();
     }
 
@@ -85,7 +85,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
     void S15_masterThatBecameAReplicaIsNotReconnectedRepeatedly() throws Exception {
         DistributedLock lock = client().named("x");
         try (BareRedis redis = bare(2)) {
-            redis.call("REPLICAOF", "127.0.0.1", "1"); // nobody
+            redis.call("REPLICAOF", "127.0.0.1", "1"); // no server
             try {
                 lock.acquire().close();
                 long before = connections(redis);

@@ -57,7 +57,7 @@ final class NodeRedlock implements AutoCloseable {
         Files.writeString(installed, wanted);
     }
 
-    /** Of version 4 or 5, with one client for each of these ports. */
+    /** Starts version 4 or 5 with one client for each of these ports. */
     static NodeRedlock start(int version, List<Integer> ports) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of("node", SOURCE.resolve("redlock.js").toAbsolutePath().toString(), String.valueOf(version)));

@@ -97,7 +97,7 @@ class NodeRedlockTest {
         }
     }
 
-    /** A killed one leaves its keys, which expire. */
+    /** A killed process leaves its keys, which expire. */
     @ParameterizedTest
     @MethodSource("fleets")
     void S11_expiredLockOfNodeRedlockIsAcquiredSoon(int version, int count) throws Exception {

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What an operator sees, and takes away from whom: a holder has a majority, and a key on fewer masters is nobody's lock. */
+/** Status and forced release: a holder has a majority, and a key on fewer masters is no lock. */
 @Tag("once")
 class RedlockAdminTest extends ThreeLinkedMastersTest {
     private LockAdmin admin() {
@@ -33,7 +33,7 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
         return admin().forceRelease("x", seen).toCompletableFuture().get(10, TimeUnit.SECONDS);
     }
 
-    /** It is open with the two that are near, of which one alone could not tell. */
+    /** The client is open with two connected masters; one of them alone could not answer. */
     @Test
     void S18_newClientQueriesAllMasters() throws Exception {
         bare(0, "SET", X.grant(), "somebody");

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ways in: credentials, TLS, databases, the application's own clients, and what is said if it does not work. */
+/** Connects with credentials, TLS, databases and the application's clients, and checks the errors. */
 @Tag("once")
 class RedlockConnectTest {
     private static final String SECRET = "s3cr3t";
@@ -93,7 +93,7 @@ class RedlockConnectTest {
         return options.leaseDuration(Duration.ofSeconds(2)).maxLease(LONG_LEASE).testOnlyNewMasters();
     }
 
-    /** A holder that is renewed, a waiter behind it, and nothing left. */
+    /** Checks a renewed holder and a waiter behind it, and that nothing is left. */
     private static void works(LockClient one, LockClient two) throws Exception {
         Lease held =
                 one.named("x", LockOptions.defaults().leaseDuration(LONG_LEASE)).acquire();

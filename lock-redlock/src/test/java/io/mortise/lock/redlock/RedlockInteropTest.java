@@ -128,7 +128,7 @@ class RedlockInteropTest extends FiveMastersTest {
         assertThat(take(5, "lock:x", "somebody", 60_000)).isEqualTo(5);
         CompletableFuture<Lease> waiting = lock.acquireAsync();
         masters.each(redis -> Await.until(
-                "it stands in line",
+                "it is queued",
                 SOON,
                 () -> Long.valueOf(1).equals(redis.call("ZCARD", keys("x").queue()))));
         assertThat(free("lock:x", "somebody")).isEqualTo(5);

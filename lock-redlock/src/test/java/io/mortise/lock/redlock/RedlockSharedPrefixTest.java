@@ -27,9 +27,9 @@ class RedlockSharedPrefixTest extends ThreeLinkedMastersTest {
             Lease onOne = redis.named("x").acquire();
             Lease onMajority = client().named("x").acquire();
             CompletableFuture<Lease> redlockWaiter = client().named("x").acquireAsync();
-            Await.until("it stands in line", SOON, () -> has(0, X.queue()));
+            Await.until("it is queued", SOON, () -> has(0, X.queue()));
             CompletableFuture<Lease> redisWaiter = redis.named("x").acquireAsync();
-            Await.until("it stands in line", SOON, () -> has(0, REDIS_QUEUE));
+            Await.until("it is queued", SOON, () -> has(0, REDIS_QUEUE));
             onOne.release();
             Lease next = redisWaiter.get(10, TimeUnit.SECONDS);
             assertThat(has(0, X.queue())).as("still in its own queue").isTrue();

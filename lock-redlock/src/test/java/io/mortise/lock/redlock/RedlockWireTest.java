@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What goes over the wire to five masters, counted by them. */
+/** Counts the requests that five masters receive. */
 @Tag("once")
 class RedlockWireTest extends FiveMastersTest {
     private static final Logger log = LoggerFactory.getLogger(RedlockWireTest.class);
@@ -118,7 +118,7 @@ class RedlockWireTest extends FiveMastersTest {
     @Test
     void S11_longQueueDrainsWithFewRequestsAndNoPolling() throws Exception {
         LockOptions untilReleased =
-                LockOptions.defaults().leaseDuration(Duration.ofSeconds(30)); // nobody waits for its end
+                LockOptions.defaults().leaseDuration(Duration.ofSeconds(30)); // no grant expires during the test
         Lease held = client().named("x", untilReleased).acquire();
         List<DistributedLock> locks = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
@@ -139,7 +139,7 @@ class RedlockWireTest extends FiveMastersTest {
         reset();
         AtomicLong requestsSoFar = new AtomicLong();
         AtomicLong since = new AtomicLong(System.nanoTime());
-        Await.until("nobody asks for two seconds", SOON, () -> {
+        Await.until("no request for two seconds", SOON, () -> {
             long now = masters.sum(BareRedis::scriptsButRenewals);
             if (requestsSoFar.getAndSet(now) != now) {
                 since.set(System.nanoTime()); // the last give back what they have just been granted
@@ -154,7 +154,7 @@ class RedlockWireTest extends FiveMastersTest {
         }
         awaitNothingLeft();
         double handOffs = crowd;
-        // On a machine that takes longer, each may have looked for a holder that died, every 5 s, at all masters.
+        // On a machine that takes longer, each contender may have checked all masters for a dead holder every 5 s.
         long looks = (long) crowd * masters.all().size() * ((System.nanoTime() - asked) / 5_000_000_000L);
         double requests = (masters.sum(BareRedis::scriptsButRenewals) - looks) / handOffs;
         double messages = masters.most(redis -> calls(redis, "publish")) / handOffs;

@@ -23,10 +23,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One master that answers too late, or now and then: what is to be taken away there must not pile up. */
+/** One master that answers late, always or sometimes: its cleanup backlog must stay small. */
 @Tag("once")
 class SlowMasterTest extends ThreeLinkedMastersTest {
-    /** Cycles, and the most that was left at the last master meanwhile. */
+    /** Counts cycles, and the largest cleanup backlog of the last master. */
     private static final class Load {
         int cycles;
         int maxInATimeout;
@@ -56,7 +56,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         }
     }
 
-    /** It talks all the time, so it is not taken for dead. */
+    /** The master publishes all the time, so its connection does not count as dead. */
     @Test
     void S08_laggingMasterIsNotAskedUntilItRecovers() throws Exception {
         DistributedLock lock = client().named("x");
@@ -84,9 +84,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
 
             link(2).delay(Duration.ZERO);
             Await.until(
-                    "nothing is to be taken away",
-                    SOON,
-                    () -> master(2).cleanupBacklog().size() == 0);
+                    "all is cleaned up", SOON, () -> master(2).cleanupBacklog().size() == 0);
         } finally {
             talk.shutdownNow();
         }
@@ -106,14 +104,11 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         assertThat(load.maxPending)
                 .as("left at most, with up to %d cycles a timeout", load.maxInATimeout)
                 .isLessThan(CleanupBacklog.MAX_PENDING + 3 * load.maxInATimeout);
-        Await.until(
-                "nothing is to be taken away",
-                SOON,
-                () -> master(2).cleanupBacklog().size() == 0);
+        Await.until("all is cleaned up", SOON, () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
     }
 
-    /** An attempt that is over and may have left its vote at the last master. */
+    /** Returns the request of an ended attempt that may have left a vote. */
     private static LockRequest ended(int number) {
         return new Request(
                 new LockName("left" + number),
@@ -177,7 +172,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
             assertThat(held.isHeld()).isTrue();
         }
         server(2).resume();
-        Await.until("all is taken away", SOON, () -> master(2).cleanupBacklog().size() == 0);
+        Await.until("all is cleaned up", SOON, () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
     }
 
@@ -190,7 +185,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
             for (int time = 0; time < 3; time++) {
                 voteFor(request, redis);
                 cleanup.start();
-                Await.until("it is gone", SOON, () -> !has(2, key));
+                Await.until("it is deleted", SOON, () -> !has(2, key));
                 Await.until("that is known", SOON, cleanup::hasEnded);
             }
         }

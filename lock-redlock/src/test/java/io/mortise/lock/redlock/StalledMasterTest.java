@@ -25,13 +25,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Five masters, some of which stand still or are dead. */
+/** Five masters, some of which are stalled or dead. */
 @Tag("once")
 class StalledMasterTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
-    /** Far below the 500 ms for which one master is waited for, and far above what four that answer take. */
+    /** Far below the node timeout of 500 ms, and far above what four masters that answer take. */
     private static final Duration QUICK = Duration.ofMillis(150);
 
     private static RedisTestMasters masters;
@@ -113,7 +113,7 @@ class StalledMasterTest {
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             long start = System.nanoTime();
             masters.get(4).resume();
-            Await.until("it is gone there", SOON, () -> !keys(masters.get(4)).contains("lock:x"));
+            Await.until("it is deleted there", SOON, () -> !keys(masters.get(4)).contains("lock:x"));
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .as("before its time")
                     .isLessThan(Duration.ofSeconds(8));

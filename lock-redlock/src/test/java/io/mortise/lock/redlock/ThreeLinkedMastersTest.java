@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Three masters, one client, and a line between it and each of them; each test leaves nothing there. */
+/** Base of tests with three masters and one client, connected by links that can fail; each test must leave no keys. */
 abstract class ThreeLinkedMastersTest {
     static final Duration SOON = Duration.ofSeconds(20);
     static final Duration LEASE = Duration.ofSeconds(6);
@@ -136,7 +136,7 @@ abstract class ThreeLinkedMastersTest {
         FiveMastersTest.awaitAllVote(client);
     }
 
-    /** All of them vote for the next lease. */
+    /** Waits until all masters vote for a lease. */
     final void awaitVotesOfAll() throws InterruptedException {
         long start = System.nanoTime();
         while (true) {

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Votes that a grant has lost while a majority kept it. */
+/** Recovery of votes that a grant has lost while a majority kept it. */
 @Tag("once")
 class VoteRecoveryTest extends ThreeLinkedMastersTest {
     private static String value(int master) {
@@ -58,7 +58,7 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         server(1).pause();
         long start = System.nanoTime();
         Await.until(
-                "its vote is over",
+                "its vote has expired",
                 SOON,
                 () -> System.nanoTime() - start > LEASE.plusSeconds(1).toNanos());
         server(1).resume();
@@ -73,14 +73,14 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         }
     }
 
-    /** It reached one master alone, so the lease stands: but not there. */
+    /** One master alone lost the grant, so the lease stays valid without that vote. */
     @Test
     void S06_deletedVoteIsNotRecovered() throws Exception {
         try (Lease lease = client().named("x").acquire()) {
             awaitVotes();
             bare(0, "DEL", X.grant());
             bare(0, "CONFIG", "RESETSTAT");
-            Await.until("longer than a lease is over", SOON, () -> calls(0, "getrange") >= 5);
+            Await.until("more than a lease has passed", SOON, () -> calls(0, "getrange") >= 5);
             assertThat(has(0, X.grant())).isFalse();
             assertThat(calls(0, "set")).isZero();
             assertThat(lease.isHeld()).isTrue();
@@ -118,8 +118,8 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         GrantTestAccess.recoverVote(granted.keepAlive(), master(0));
         assertThat(contender.end().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
-        Await.until("it was taken again", SOON, () -> calls(0, "set") == 1);
-        Await.until("and taken back, before it is over by itself", SOON, () -> calls(0, "del") == 1);
+        Await.until("it was recovered", SOON, () -> calls(0, "set") == 1);
+        Await.until("and deleted again before it expires", SOON, () -> calls(0, "del") == 1);
         assertThat(has(0, X.grant())).isFalse();
         GrantTestAccess.recoverVote(granted.keepAlive(), master(0));
         bare(0, "PING");

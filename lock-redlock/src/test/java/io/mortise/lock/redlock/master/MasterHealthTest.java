@@ -27,7 +27,7 @@ class MasterHealthTest {
         health.unanswered(clock.nanoTime());
         assertThat(health.unanswered(clock.nanoTime())).as("told once").isTrue();
         assertThat(health.unanswered(clock.nanoTime())).isFalse();
-        health.answered(); // one that had been sent before
+        health.answered(); // to an earlier request
         assertThat(health.isLagging()).isTrue();
         health.handshakeSucceeded();
         assertThat(health.isLagging()).isFalse();

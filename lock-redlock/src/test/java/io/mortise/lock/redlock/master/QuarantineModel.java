@@ -15,11 +15,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three masters, two clients with different leases and one lock, in every order of what may happen: grants, renewals, votes taken again, deletion of
- * data, restarts with and without data, masters out of sight, and time. All states are finite and all are visited. {@link
- * Admission} decides who votes.
+ * Three masters, two clients with different leases and one lock, in every order of what may happen: grants, renewals, recovered votes, deletion of
+ * data, restarts with and without data, masters out of sight, and time. All states are visited. {@link
+ * QuarantinePolicy} decides who votes.
  *
- * @param maxLease that admissions go by
+ * @param maxLease length of the quarantine
  * @param fromLoss whether they count from when the loss was seen, as they must; else from the start of the process, long ago
  */
 record QuarantineModel(long maxLease, boolean fromLoss) {
@@ -31,10 +31,10 @@ record QuarantineModel(long maxLease, boolean fromLoss) {
     private static final Quorum QUORUM = new Quorum(MASTERS);
 
     /**
-     * @param votes whether it was admitted and knows that
+     * @param votes whether it has left quarantine and knows that
      * @param everVoted whether it was, in an earlier life, and knows that
      * @param age so long it is known that it does not vote
-     * @param owner of the key, who keeps it for that many ticks more
+     * @param owner holder of the key, for {@code left} more ticks
      */
     private record Node(boolean votes, boolean everVoted, int age, int owner, int left) {
         static final Node FRESH = new Node(true, true, UNSEEN, 0, 0);

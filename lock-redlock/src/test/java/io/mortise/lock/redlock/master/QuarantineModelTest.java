@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
 
-/** Every sequence of losses, restarts, admissions, grants, renewals and votes taken again. */
+/** Checks every sequence of losses, restarts, quarantines, grants, renewals and recovered votes. */
 class QuarantineModelTest {
     private static final int LONGEST = Collections.max(QuarantineModel.LEASES);
 
@@ -15,7 +15,7 @@ class QuarantineModelTest {
         assertThat(new QuarantineModel(LONGEST, true).violation()).isEmpty();
     }
 
-    /** As it would be by the uptime of a master whose data was deleted. */
+    /** The uptime of a master whose data was deleted says nothing. */
     @Test
     void S01_quarantineFromProcessStartWouldAllowTwoHolders() {
         assertThat(new QuarantineModel(LONGEST, false).violation()).isPresent();

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** Three masters unless it says five; the longest lease is 100, and it is 1000. */
+/** Three masters unless the name says five. The longest lease is 100, the time is 1000. */
 class QuarantinePolicyTest {
     private static final long LEASE = 100;
     private static final long NOW = 1000;
@@ -61,7 +61,7 @@ class QuarantinePolicyTest {
                 .isEqualTo(new Decision.Stay(LEASE));
     }
 
-    /** All may have voted until just now, however long they run: deleted data looks like none. */
+    /** All may have voted until just now, whatever their uptime: deleted data looks like no data. */
     @Test
     void S01_emptyMastersStayInQuarantineIfAllAreEmpty() {
         assertThat(decide(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(LEASE));

@@ -4,13 +4,13 @@ package io.mortise.lock.redlock.master;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** One master with one lock, as the scripts leave it. */
+/** Simulates one master with one lock as the scripts treat it. */
 final class SimulatedMaster {
     private State now = new State(null, 0, 0, null, 0);
     private State saved = now;
     private int run;
 
-    /** All that it stores: a restart may bring back an older one. */
+    /** What the master stores; a restart may restore an older state. */
     private record State(
             @Nullable String owner,
             long expiresAt,
@@ -22,7 +22,7 @@ final class SimulatedMaster {
         }
     }
 
-    /** Which process answers: a message to an earlier one never arrives. */
+    /** Identifies the process: a message to an earlier one never arrives. */
     int run() {
         return run;
     }

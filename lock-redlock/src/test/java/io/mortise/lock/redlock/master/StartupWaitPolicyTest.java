@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** With a connect timeout of 10 s, and leases of 30 s at most. */
 class StartupWaitPolicyTest {
-    private static final long START = Long.MAX_VALUE - 5_000_000_000L; // a clock may run over
+    private static final long START = Long.MAX_VALUE - 5_000_000_000L; // the clock may overflow
 
     private final StartupWaitPolicy policy =
             new StartupWaitPolicy(Duration.ofSeconds(10), Duration.ofSeconds(30), START);

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three new masters and two clients that open in tests, in every order of greetings, judgements and admissions that arrive, with one
- * loss of data once both are open. No time passes, so whoever waits waits for ever. All states are finite and all are visited. {@link
+ * Three new masters and two clients that open in tests, in every order of handshakes, decisions and ends of quarantine, with one
+ * loss of data once both are open. No time passes, so a quarantine never ends by itself. All states are visited. {@link
  * TestOnlyNewMasters} and {@link QuarantinePolicy} decide.
  */
 record TestOnlyNewMastersModel(Rule rule) {
@@ -36,13 +36,13 @@ record TestOnlyNewMastersModel(Rule rule) {
     private static final long LEASE = 1;
 
     /**
-     * @param since as greet.lua notes it: 0 if it votes or nobody has seen that it does not
+     * @param since as handshake.lua stores it: 0 if it votes or no client has seen it in quarantine
      * @param knowsMaxLease so it is not empty
      * @param forgot whether it has lost votes
      */
     private record Node(boolean votes, long since, boolean knowsMaxLease, boolean forgot) {}
 
-    /** @param leaving the master's incarnation for which an admission is on its way */
+    /** @param leaving the incarnation for which a request to leave quarantine is under way */
     private record View(@Nullable Node node, @Nullable Incarnation leaving) {}
 
     private record Client(List<View> views, TestOnlyNewMasters newMasters, boolean hadMajority) {}
@@ -59,7 +59,7 @@ record TestOnlyNewMastersModel(Rule rule) {
         }
     }
 
-    /** What led to a new master that does not vote, or to one that votes though it forgot; empty if nothing does. */
+    /** Returns the events that lead to a new master without a vote, or to a forgetful one with a vote; empty if none do. */
     Optional<List<String>> violation() {
         Client client = new Client(List.of(unknown(), unknown(), unknown()), TestOnlyNewMasters.NONE, false);
         Node node = new Node(false, 0, false, false);
@@ -142,7 +142,7 @@ record TestOnlyNewMastersModel(Rule rule) {
                 : state;
     }
 
-    /** As admit.lua does it. */
+    /** Simulates leave_quarantine.lua. */
     private static State leave(State state, int c, int m) {
         Incarnation leaving = state.clients.get(c).views.get(m).leaving;
         Node node = state.nodes.get(m);

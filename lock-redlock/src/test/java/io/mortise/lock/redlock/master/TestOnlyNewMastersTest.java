@@ -31,14 +31,14 @@ class TestOnlyNewMastersTest {
         assertThat(new TestOnlyNewMastersModel(Rule.DECIDED_ONCE).violation()).isEmpty();
     }
 
-    /** Two of three are admitted before the client comes to the third. */
+    /** Two of three masters have left quarantine before the client reaches the third. */
     @Test
     void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
         assertThat(new TestOnlyNewMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
                 .hasValueSatisfying(events -> assertThat(events).endsWith("stands still"));
     }
 
-    /** The other client has admitted it, and it was lost before this one looked again. */
+    /** The other client let it leave quarantine, and it lost its data before this client read it again. */
     @Test
     void S01_identifyingMastersByProcessAloneWouldLetAForgetfulMasterVote() {
         assertThat(new TestOnlyNewMastersModel(Rule.BY_PROCESS).violation())

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 
 /**
  * The algorithm in random interleavings: messages that arrive late and in any order, keys that vanish before their time,
- * masters that restart empty or with old data, votes that are taken again, clients that give
+ * masters that restart empty or with old data, recovered votes, clients that give
  * up or fall silent. The decisions are those of the library.
  */
 final class TokenSimulation {
@@ -22,7 +22,7 @@ final class TokenSimulation {
         static final Rules ALL = new Rules(true, true, true, true);
     }
 
-    /** What may go wrong; data is lost by restarts, and by deletion at one master or at all. */
+    /** The faults to simulate; data is lost by restarts, and by deletion at one master or at all. */
     record Faults(boolean keysVanish, boolean losses) {}
 
     private static final int CLIENTS = 3;
@@ -46,7 +46,7 @@ final class TokenSimulation {
     /** Asked for, given, and held until, in steps. */
     record Grant(String owner, long asked, long given, long until, long token) {}
 
-    /** One that asks for the lock over and over. */
+    /** Simulates a client that acquires the lock repeatedly. */
     private final class SimulatedClient {
         private Optional<SimulatedAttempt> attempt = Optional.empty();
         private boolean holds;
@@ -138,7 +138,7 @@ final class TokenSimulation {
             client.holds = true;
         }
 
-        /** It may be executed long after the end, and is not taken back then. */
+        /** The request may be executed long after the release, and is not cleaned up then. */
         private void recoverVote(int node) {
             long token = grants.get(granted).token;
             send(node, () -> {

@@ -12,7 +12,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** {@code acquire.lua} alone: one master's vote. */
+/** Tests {@code acquire.lua}: the vote of one master. */
 @Tag("once")
 class AcquireScriptTest extends RedlockScriptTest {
 

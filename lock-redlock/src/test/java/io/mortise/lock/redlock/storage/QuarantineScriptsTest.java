@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** {@code handshake.lua} and {@code leave_quarantine.lua} alone: what a master knows of itself. */
+/** {@code handshake.lua} and {@code leave_quarantine.lua} and the quarantine state of a master. */
 @Tag("once")
 class QuarantineScriptsTest extends RedlockScriptTest {
     private static List<?> handshake(String run, long maxLeaseMillis) {
@@ -103,7 +103,7 @@ class QuarantineScriptsTest extends RedlockScriptTest {
     void S03_countersAreRaisedToTheClockIfSomeAreLost() {
         bench.redis().call("HSET", RedlockScriptBench.STATE, "03", "30");
         long before = bench.micros();
-        long future = before + 3_600_000_000L; // of one that was admitted so, and whose clock is ahead
+        long future = before + 3_600_000_000L; // of a master whose counters were raised to a clock that is ahead
         bench.leaveQuarantine(RUN, "1", "03", "29", "04", String.valueOf(future));
         assertThat(Long.parseLong(String.valueOf(state("03")))).isBetween(before, bench.micros());
         assertThat(state("04")).isEqualTo(String.valueOf(future));

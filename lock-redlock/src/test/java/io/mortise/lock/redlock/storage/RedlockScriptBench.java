@@ -6,7 +6,7 @@ import io.mortise.lock.testkit.servers.RedisScriptBench;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One master and bare commands, for scripts alone. It votes once {@link #leaveQuarantine} was called. */
+/** Runs single scripts on one master, which votes once {@link #leaveQuarantine} was called. */
 public final class RedlockScriptBench extends RedisScriptBench {
     static final RedlockKeys.LockKeys KEYS = new RedlockKeys("lock:").of(new LockName("x"));
     static final String STATE = KEYS.state();
@@ -15,7 +15,7 @@ public final class RedlockScriptBench extends RedisScriptBench {
     static final String MAX_LEASE = "60000";
     static final long QUEUE_ENTRY_TTL_MILLIS = 20_000;
 
-    /** Longer than that of any hint. */
+    /** As in queue_entries.lua. */
     private static final long WAKE_MICROS = 1_000_000;
 
     List<?> run(RedlockScript script, String... args) {
@@ -26,7 +26,7 @@ public final class RedlockScriptBench extends RedisScriptBench {
         return eval(script.script().text(), List.of(STATE), args);
     }
 
-    /** It votes from now on, as judged by what it says of itself now. */
+    /** Lets the master vote from now on. */
     List<?> leaveQuarantine(String run, String raiseToClock, String... counters) {
         List<?> answer = onState(RedlockScript.HANDSHAKE, run, "0");
         List<String> args = new ArrayList<>(List.of(run, String.valueOf(answer.get(2)), MAX_LEASE, raiseToClock));
@@ -38,12 +38,12 @@ public final class RedlockScriptBench extends RedisScriptBench {
         leaveQuarantine(RUN, "0");
     }
 
-    /** One that does not wait. */
+    /** Acquires without waiting. */
     List<?> tryAcquire(int number) {
         return acquire(RUN, number, micros() + 5_000_000, false);
     }
 
-    /** One that waits on that channel, in the order of the numbers. */
+    /** Acquires, waiting on that channel, queued in the order of the numbers. */
     List<?> acquire(int number, String channel) {
         return acquire(RUN, number, micros() + 5_000_000, false, waiting(number, channel));
     }
@@ -69,12 +69,12 @@ public final class RedlockScriptBench extends RedisScriptBench {
         return run(RedlockScript.RAISE_TOKEN, RUN, KEYS.bucket(), attempt(number), String.valueOf(token));
     }
 
-    /** One that does not wait gives its vote back. */
+    /** Yields the vote of an attempt that does not wait. */
     List<?> yieldVote(int number) {
         return run(RedlockScript.YIELD_VOTE, attempt(number));
     }
 
-    /** One that waits does. */
+    /** Yields the vote of an attempt that waits. */
     List<?> yieldVote(int number, String channel) {
         String lease = String.valueOf(LEASE_MILLIS);
         String[] waiting = waiting(number, channel);
@@ -86,13 +86,13 @@ public final class RedlockScriptBench extends RedisScriptBench {
         return run(RedlockScript.RELEASE, attempt(number), "1");
     }
 
-    /** It has not asked again in time, though nobody has noticed yet. */
+    /** Lets the queue entry of an attempt expire. */
     void timeOut(int number) {
         String entry = String.valueOf(redis().call("HGET", KEYS.entries(), attempt(number)));
         redis().call("HSET", KEYS.entries(), attempt(number), entry.replaceFirst("^(\\S+ \\d+) \\d+ ", "$1 1 "));
     }
 
-    /** That one was woken so long ago that it should have come. */
+    /** Pretends that an attempt was woken so long ago that it should have asked. */
     void wokenLongAgo(int number) {
         redis().call("HSET", KEYS.entries(), "wake", attempt(number) + " " + (micros() - WAKE_MICROS - 1));
     }
@@ -122,7 +122,7 @@ public final class RedlockScriptBench extends RedisScriptBench {
         return Long.parseLong(String.valueOf(redis().call("PTTL", key)));
     }
 
-    /** The hint to one in line, as {@link #published} shows it. */
+    /** Returns the message to a queued attempt as {@link #published} shows it. */
     static String hint(String channel, int number) {
         return channel + " W " + attempt(number) + " " + KEYS.grant();
     }

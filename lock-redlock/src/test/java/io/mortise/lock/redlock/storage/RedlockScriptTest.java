@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Scripts alone, on one master a class that votes and has nothing else before each test. */
+/** Base of tests of single scripts: one voting master without locks before each test. */
 abstract class RedlockScriptTest {
     static RedlockScriptBench bench;
 

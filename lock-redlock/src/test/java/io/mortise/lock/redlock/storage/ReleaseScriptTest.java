@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** {@code release.lua} alone: withdrawal, release, and who is woken. */
+/** Tests {@code release.lua}: withdrawal, release, and which contender is woken. */
 @Tag("once")
 class ReleaseScriptTest extends RedlockScriptTest {
     @Test

@@ -23,7 +23,7 @@ class RedlockRetryPolicyTest {
                 .toMillis();
     }
 
-    /** With a vote of its own it comes soon, without one it leaves the lock to those who have some. */
+    /** A contender with votes asks again soon; one without leaves the lock to the others. */
     @ParameterizedTest
     @CsvSource({
         "1, 1, 11, 15, 165",
