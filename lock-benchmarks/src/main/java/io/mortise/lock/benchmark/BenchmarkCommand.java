@@ -2,9 +2,9 @@
 package io.mortise.lock.benchmark;
 
 import io.mortise.lock.benchmark.backend.TestBeds;
-import io.mortise.lock.benchmark.report.Environment;
-import io.mortise.lock.benchmark.report.Report;
-import io.mortise.lock.benchmark.scenario.Effort;
+import io.mortise.lock.benchmark.report.JsonReport;
+import io.mortise.lock.benchmark.report.MachineDescription;
+import io.mortise.lock.benchmark.scenario.RoundSize;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import io.mortise.lock.benchmark.scenario.Scenarios;
 import java.nio.file.Files;
@@ -22,6 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code benchmark}: its options, its output and its exit code. */
+/** The benchmark's command line: which scenarios on which backends. */
 @Command(
         name = "benchmark",
         header = "Measures Mortise, a raw client and a peer side by side.",
@@ -51,7 +52,7 @@ final class BenchmarkCommand implements Callable<Integer> {
     private static final String SMOKE_SECONDS = "0.1";
 
     /** What {@code --smoke} does, unless told how long. */
-    static final Effort SMOKE = new Effort(Duration.ofMillis(100), true);
+    static final RoundSize SMOKE = new RoundSize(Duration.ofMillis(100), true);
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -59,14 +60,14 @@ final class BenchmarkCommand implements Callable<Integer> {
     @Option(
             names = "--backend",
             paramLabel = "NAME",
-            completionCandidates = Names.OfBackends.class,
+            completionCandidates = OptionNames.OfBackends.class,
             description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all.")
     private List<String> backendNames = List.of();
 
     @Option(
             names = "--scenario",
             paramLabel = "NAME",
-            completionCandidates = Names.OfScenarios.class,
+            completionCandidates = OptionNames.OfScenarios.class,
             description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all that the"
                     + " backend can be measured by.")
     private List<String> scenarioNames = List.of();
@@ -109,23 +110,25 @@ final class BenchmarkCommand implements Callable<Integer> {
         Limits limits = new Limits(spec);
         int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : ROUNDS), 1, 100);
         double length = limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
-        WarmUp before = WarmUp.upTo(limits.wholeNumber("--warm-up", or(warmUp, smoke ? "0" : WARM_UP), 0, 600));
-        Plan plan = new Plan(chosenBackends(limits), chosenScenarios(limits));
+        WarmUpRounds before =
+                WarmUpRounds.upTo(limits.wholeNumber("--warm-up", or(warmUp, smoke ? "0" : WARM_UP), 0, 600));
+        BenchmarkPlan plan = new BenchmarkPlan(chosenBackends(limits), chosenScenarios(limits));
         Path file = json;
         if (file != null) {
             limits.writable("--json", file);
         }
 
-        Environment here = Environment.here(Version.mortise());
-        Output output = new Output(spec.commandLine().getOut());
+        MachineDescription here = MachineDescription.here(Version.mortise());
+        ProgressOutput output = new ProgressOutput(spec.commandLine().getOut());
         output.begin(here, length, before, counted);
-        Runner runner = new Runner(new Effort(Duration.ofNanos(Math.round(length * 1e9)), smoke), before, counted);
-        List<Report.OfBackend> all = plan.run(runner, output);
+        ScenarioRunner runner =
+                new ScenarioRunner(new RoundSize(Duration.ofNanos(Math.round(length * 1e9)), smoke), before, counted);
+        List<JsonReport.OfBackend> all = plan.run(runner, output);
         output.end(all);
         if (file != null) {
             Map<String, Object> settings = new TreeMap<>(
                     Map.of("rounds", counted, "warmUpSeconds", before.most(), "seconds", length, "smoke", smoke));
-            Files.writeString(file, new Report(here, settings, all).toJson() + "\n");
+            Files.writeString(file, new JsonReport(here, settings, all).toJson() + "\n");
         }
         return ExitCodes.OK;
     }

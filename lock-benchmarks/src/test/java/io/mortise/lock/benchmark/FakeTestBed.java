@@ -2,10 +2,10 @@
 package io.mortise.lock.benchmark;
 
 import io.mortise.lock.benchmark.backend.Competitor;
-import io.mortise.lock.benchmark.backend.Goal;
-import io.mortise.lock.benchmark.backend.Held;
-import io.mortise.lock.benchmark.backend.RoundTrip;
-import io.mortise.lock.benchmark.backend.Session;
+import io.mortise.lock.benchmark.backend.CompetitorSession;
+import io.mortise.lock.benchmark.backend.FigureGoal;
+import io.mortise.lock.benchmark.backend.HeldGrant;
+import io.mortise.lock.benchmark.backend.RoundTripProbe;
 import io.mortise.lock.benchmark.backend.TestBed;
 import java.time.Duration;
 import java.util.List;
@@ -37,10 +37,10 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
             }
 
             @Override
-            public Session open(String endpoint) {
-                return new Session() {
+            public CompetitorSession open(String endpoint) {
+                return new CompetitorSession() {
                     @Override
-                    public Held acquire(String lock) throws InterruptedException {
+                    public HeldGrant acquire(String lock) throws InterruptedException {
                         Semaphore semaphore = locks.computeIfAbsent(lock, any -> new Semaphore(permits, true));
                         semaphore.acquire();
                         return held(semaphore, tokens.addAndGet(step));
@@ -53,8 +53,8 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
         };
     }
 
-    private static Held held(Semaphore semaphore, long token) {
-        return new Held() {
+    private static HeldGrant held(Semaphore semaphore, long token) {
+        return new HeldGrant() {
             @Override
             public OptionalLong token() {
                 return OptionalLong.of(token);
@@ -88,7 +88,7 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
     }
 
     @Override
-    public RoundTrip roundTrip(String endpoint) {
+    public RoundTripProbe roundTrip(String endpoint) {
         throw new UnsupportedOperationException();
     }
 
@@ -108,7 +108,7 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
     }
 
     @Override
-    public List<Goal> goals() {
+    public List<FigureGoal> goals() {
         return List.of();
     }
 

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.backend.TestBeds;
-import io.mortise.lock.benchmark.report.Report;
-import io.mortise.lock.benchmark.report.Result;
-import io.mortise.lock.benchmark.report.Spread;
+import io.mortise.lock.benchmark.report.JsonReport;
+import io.mortise.lock.benchmark.report.MedianAndRange;
+import io.mortise.lock.benchmark.report.ScenarioResult;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import io.mortise.lock.benchmark.scenario.Scenarios;
 import java.io.PrintWriter;
@@ -38,15 +38,15 @@ class SmokeTest {
     /** Of five servers, which take long to start, to delay and to wait for: the code of the others is that of other backends. */
     private static final List<String> ON_FIVE_SERVERS = List.of("contended", "crowd");
 
-    private final List<Report.OfBackend> reports = new ArrayList<>();
+    private final List<JsonReport.OfBackend> reports = new ArrayList<>();
     private final StringWriter out = new StringWriter();
     private long goals;
 
     @BeforeAll
     @Timeout(value = 5, unit = TimeUnit.MINUTES) // seconds, unless the machine is very busy
     void runAll() throws Exception {
-        Output output = new Output(new PrintWriter(out));
-        Plan.Listener listener = new Plan.Listener() {
+        ProgressOutput output = new ProgressOutput(new PrintWriter(out));
+        BenchmarkPlan.Listener listener = new BenchmarkPlan.Listener() {
             @Override
             public void started(TestBed backend) {
                 goals += backend.goals().stream()
@@ -57,13 +57,13 @@ class SmokeTest {
             }
 
             @Override
-            public void done(Result result, TestBed backend) {
+            public void done(ScenarioResult result, TestBed backend) {
                 output.done(result, backend);
             }
         };
-        Runner runner = new Runner(BenchmarkCommand.SMOKE, WarmUp.upTo(0), 1);
+        ScenarioRunner runner = new ScenarioRunner(BenchmarkCommand.SMOKE, WarmUpRounds.upTo(0), 1);
         for (TestBeds.Startable backend : TestBeds.all()) {
-            reports.addAll(new Plan(List.of(backend), measured(backend.name())).run(runner, listener));
+            reports.addAll(new BenchmarkPlan(List.of(backend), measured(backend.name())).run(runner, listener));
         }
     }
 
@@ -73,7 +73,7 @@ class SmokeTest {
                 .toList();
     }
 
-    private Result zooKeeper(String scenario) {
+    private ScenarioResult zooKeeper(String scenario) {
         return reports.get(1).results().stream()
                 .filter(result -> result.scenario().equals(scenario))
                 .findFirst()
@@ -81,16 +81,17 @@ class SmokeTest {
     }
 
     private double mortise(String scenario, String measure) {
-        return Spread.of(zooKeeper(scenario).values(TestBed.MORTISE, measure)).median();
+        return MedianAndRange.of(zooKeeper(scenario).values(TestBed.MORTISE, measure))
+                .median();
     }
 
-    private static List<String> scenarios(Report.OfBackend report) {
-        return report.results().stream().map(Result::scenario).toList();
+    private static List<String> scenarios(JsonReport.OfBackend report) {
+        return report.results().stream().map(ScenarioResult::scenario).toList();
     }
 
     @Test
     void everyScenarioRanOnEveryBackendThatCan() {
-        assertThat(reports.stream().map(Report.OfBackend::name))
+        assertThat(reports.stream().map(JsonReport.OfBackend::name))
                 .containsExactly("memory", "zookeeper", "redis", "redlock", "etcd");
         assertThat(scenarios(reports.get(0)))
                 .containsExactly("one-thread", "sixteen-locks", "contended", "crowd", "held");
@@ -101,8 +102,8 @@ class SmokeTest {
 
     @Test
     void everyCellIsThereAndPositive() {
-        for (Report.OfBackend report : reports) {
-            for (Result result : report.results()) {
+        for (JsonReport.OfBackend report : reports) {
+            for (ScenarioResult result : report.results()) {
                 assertThat(result.measures()).as(result.scenario()).isNotEmpty();
                 assertThat(report.competitors().keySet()).containsAll(result.competitors());
                 assertThat(result.competitors()).startsWith(TestBed.MORTISE).hasSizeGreaterThan(1);

@@ -2,11 +2,11 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.cli.invocation.Defaults;
+import io.mortise.lock.cli.invocation.CommonOptions;
+import io.mortise.lock.cli.invocation.DefaultOptions;
+import io.mortise.lock.cli.invocation.EscapedTerminalText;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.Invocation;
-import io.mortise.lock.cli.invocation.Logging;
-import io.mortise.lock.cli.invocation.TerminalText;
+import io.mortise.lock.cli.invocation.LoggingSetup;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -22,11 +22,12 @@ import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** The top command: {@code lockctl SUBCOMMAND}. */
+/** The top command of lockctl: its subcommands, common options and exit codes. */
 @Command(
         name = "lockctl",
         description = "Distributed locks from the shell.",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
+        versionProvider = VersionProvider.class,
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -39,8 +40,8 @@ import picocli.CommandLine.Spec;
             "75:run, hold: the lock was lost",
             "77:the server refused (password, permission)"
         })
-public final class LockCtl implements Runnable, Invocation {
-    private final Defaults defaults = new Defaults(System.getenv());
+public final class LockCtl implements Runnable, CommonOptions {
+    private final DefaultOptions defaults = new DefaultOptions(System.getenv());
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -48,7 +49,7 @@ public final class LockCtl implements Runnable, Invocation {
     @Option(
             names = {"-u", "--url"},
             paramLabel = "URL",
-            completionCandidates = Schemes.class,
+            completionCandidates = UrlSchemes.class,
             scope = ScopeType.INHERIT,
             description = {
                 "The store, such as redis://host:6379, zookeeper://h1,h2,h3/base, etcd://host:2379 or redlock://h1,h2,h3.",
@@ -71,20 +72,20 @@ public final class LockCtl implements Runnable, Invocation {
     private LockCtl() {}
 
     public static void main(String[] args) {
-        StandardOutput written = new StandardOutput(System.out);
+        CheckedStandardOutput written = new CheckedStandardOutput(System.out);
         PrintWriter out = new PrintWriter(written, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = run(out, err, args);
         out.flush();
         written.complaint().ifPresent(why -> err.println("lockctl: cannot write to standard output: " + why));
-        ProcessEnd.with(code == ExitCodes.OK ? written.exitCode() : code);
+        ProcessExit.with(code == ExitCodes.OK ? written.exitCode() : code);
     }
 
     /** Runs one command line and returns its exit code. */
     static int run(PrintWriter out, PrintWriter err, String... args) {
         LockCtl top = new LockCtl();
-        Errors errors = new Errors(top);
-        return Commands.under(top, args)
+        ErrorReporter errors = new ErrorReporter(top);
+        return CommandRegistry.under(top, args)
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -92,8 +93,8 @@ public final class LockCtl implements Runnable, Invocation {
                 .setParameterExceptionHandler(errors::usage)
                 .setExecutionExceptionHandler(errors::failure)
                 .setExecutionStrategy(parsed -> {
-                    Errors.refuseEmptyOptions(parsed);
-                    Logging.configure(top.verbose);
+                    ErrorReporter.refuseEmptyOptions(parsed);
+                    LoggingSetup.configure(top.verbose);
                     return new RunLast().execute(parsed);
                 })
                 .execute(args);
@@ -105,7 +106,7 @@ public final class LockCtl implements Runnable, Invocation {
 
     /** With all commands, to describe them. */
     static CommandLine complete() {
-        return Commands.all(made());
+        return CommandRegistry.all(made());
     }
 
     /** Runs one command line for what is loaded by it. */
@@ -126,7 +127,8 @@ public final class LockCtl implements Runnable, Invocation {
         if (url == null && !warned) {
             warned = true;
             defaults.warning()
-                    .ifPresent(text -> spec.commandLine().getErr().println("lockctl: " + TerminalText.safe(text)));
+                    .ifPresent(
+                            text -> spec.commandLine().getErr().println("lockctl: " + EscapedTerminalText.safe(text)));
         }
         return given;
     }

@@ -2,8 +2,8 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawEtcd;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -15,7 +15,7 @@ class EtcdDemoTest {
     @Test
     void runsByUrlAndLeavesNothing() {
         try (EtcdTestServer server = EtcdTestServer.start()) {
-            BareEtcd etcd = server.connect();
+            RawEtcd etcd = server.connect();
 
             DemoByUrl.showsWhatItClaims(server.url());
 

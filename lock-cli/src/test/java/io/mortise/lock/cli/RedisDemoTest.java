@@ -3,7 +3,7 @@ package io.mortise.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -14,7 +14,7 @@ class RedisDemoTest {
     @Test
     void runsByUrlAndLeavesOnlyTheCounter() {
         try (RedisTestServer server = RedisTestServer.start();
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             DemoByUrl.showsWhatItClaims(server.url());
 
             assertThat(redis.call("KEYS", "*")).isEqualTo(List.of("lock:%token"));

@@ -3,7 +3,7 @@ package io.mortise.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
@@ -33,7 +33,7 @@ class RedlockDemoTest {
     }
 
     private static String keys(RedisTestServer server) {
-        try (BareRedis redis = server.connect()) {
+        try (RawRedis redis = server.connect()) {
             return String.valueOf(redis.call("KEYS", "*"));
         }
     }

@@ -9,10 +9,10 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdEntry;
 import io.mortise.lock.testkit.servers.EtcdTestCluster;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawEtcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,7 +79,7 @@ class EtcdClusterTest {
             Lease two = all.named("two").acquire();
             long frozen = System.nanoTime(); // no renewal that counts was sent later
             old.pause();
-            BareEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
+            RawEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
             beliefsAreTrue(majority, List.of(one, two), () -> !one.isHeld());
             assertThat(one.lost().toCompletableFuture().get(5, TimeUnit.SECONDS).kind())
                     .isEqualTo(LossReason.Kind.EXPIRED);
@@ -104,7 +104,7 @@ class EtcdClusterTest {
             try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT)) {
                 Lease held = alone.named("x").acquire();
                 old.pause();
-                BareEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
+                RawEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
                 old.resume();
                 long until = System.nanoTime() + lease.plusSeconds(2).toNanos();
                 beliefsAreTrue(majority, List.of(held), () -> System.nanoTime() - until > 0);
@@ -115,14 +115,14 @@ class EtcdClusterTest {
     }
 
     /** Looks at the store first: a key that was not there is not there later, so nobody may believe in it then. */
-    private static void beliefsAreTrue(BareEtcd majority, List<Lease> leases, BooleanSupplier enough) {
+    private static void beliefsAreTrue(RawEtcd majority, List<Lease> leases, BooleanSupplier enough) {
         Await.until("enough was seen", Duration.ofSeconds(60), () -> {
             List<Long> there;
             try {
                 there = majority.list("mortise/").stream()
                         .map(EtcdEntry::createRevision)
                         .toList();
-            } catch (BareEtcd.ErrorReply e) {
+            } catch (RawEtcd.ErrorReply e) {
                 return false; // the two that are left may lose their leader too, where one of them stalls
             }
             for (Lease lease : leases) {

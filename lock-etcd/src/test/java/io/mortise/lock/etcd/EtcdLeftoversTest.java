@@ -17,9 +17,9 @@ import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdServerOptions;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawEtcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,14 +111,14 @@ class EtcdLeftoversTest extends OneServerTest {
         }
     }
 
-    private static void fill(BareEtcd etcd) {
+    private static void fill(RawEtcd etcd) {
         String much = "x".repeat(200_000);
         assertThatThrownBy(() -> {
                     for (int i = 0; i < 100; i++) {
                         etcd.put("much" + i, much);
                     }
                 })
-                .isInstanceOf(BareEtcd.ErrorReply.class)
+                .isInstanceOf(RawEtcd.ErrorReply.class)
                 .hasMessageContaining("space");
     }
 

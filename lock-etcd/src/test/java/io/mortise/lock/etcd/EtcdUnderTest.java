@@ -4,14 +4,14 @@ package io.mortise.lock.etcd;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
-import io.mortise.lock.testkit.servers.BareEtcd;
-import io.mortise.lock.testkit.servers.ClusterLine;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.servers.ClusterLinks;
 import io.mortise.lock.testkit.servers.EtcdEntry;
 import io.mortise.lock.testkit.servers.EtcdServerOptions;
 import io.mortise.lock.testkit.servers.EtcdTestCluster;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawEtcd;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
  *
  * @param <S> a server or a cluster of our own
  */
-final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<ClusterLine> {
+final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTest<ClusterLinks> {
     private final String namespace = "conformance-" + UUID.randomUUID() + "/";
     private final ConformanceServer<S> server;
     private final Consumer<S> stop;
@@ -74,12 +74,12 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Clus
     }
 
     @Override
-    protected ClusterLine newLine() {
-        return new ClusterLine(members.stream().map(URI::getAuthority).toList());
+    protected ClusterLinks newLine() {
+        return new ClusterLinks(members.stream().map(URI::getAuthority).toList());
     }
 
     @Override
-    protected LockClient connect(ClusterLine line, ClientOptions options) {
+    protected LockClient connect(ClusterLinks line, ClientOptions options) {
         return EtcdLocks.connect(
                 EtcdOptions.connectTo(line.addresses()).namespace(namespace).leaseDuration(lease()), options);
     }
@@ -92,8 +92,8 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Clus
                 .collect(Collectors.toSet());
     }
 
-    private BareEtcd bare() {
-        return BareEtcd.connect(members.get(0).getPort());
+    private RawEtcd bare() {
+        return RawEtcd.connect(members.get(0).getPort());
     }
 
     @Override
@@ -110,7 +110,7 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Clus
         }
         long sum = 0;
         for (URI member : members) {
-            Map<String, Long> counts = BareEtcd.connect(member.getPort()).requests();
+            Map<String, Long> counts = RawEtcd.connect(member.getPort()).requests();
             sum += counts.getOrDefault("Txn", 0L)
                     + counts.getOrDefault("DeleteRange", 0L)
                     + counts.getOrDefault("Range", 0L)
@@ -127,7 +127,7 @@ final class EtcdUnderTest<S extends AutoCloseable> extends BackendOverLines<Clus
 
     @Override
     public void deleteGrant(String lockName) {
-        BareEtcd etcd = bare();
+        RawEtcd etcd = bare();
         etcd.list(new EtcdKeyLayout(namespace).contenders(new LockName(lockName))).stream()
                 .min(Comparator.comparingLong(EtcdEntry::createRevision))
                 .ifPresent(holder -> etcd.delete(holder.key()));

@@ -4,9 +4,9 @@ package io.mortise.lock.etcd;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdEntry;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawEtcd;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -37,7 +37,7 @@ record OneNamespace(EtcdTestServer server, String name) {
                 options().interceptors(List.of(wire)), ClientOptions.defaults().requestTimeout(requestTimeout));
     }
 
-    BareEtcd bare() {
+    RawEtcd bare() {
         return server.connect();
     }
 

@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -144,7 +144,7 @@ class AcquireScriptTest extends LuaScriptTest {
         bench.redis.call("DEL", ScriptBench.KEYS.grant());
         bench.redis.call("LPUSH", ScriptBench.KEYS.grant(), "a", "list");
         assertThatThrownBy(() -> bench.acquire(1, ""))
-                .isInstanceOf(BareRedis.ErrorReply.class)
+                .isInstanceOf(RawRedis.ErrorReply.class)
                 .hasMessageStartingWith("WRONGTYPE");
     }
 }

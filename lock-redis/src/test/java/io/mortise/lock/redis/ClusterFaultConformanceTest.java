@@ -12,11 +12,11 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.redis.node.ManagedRedisClient;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.FaultConformance;
-import io.mortise.lock.testkit.servers.BareRedis;
-import io.mortise.lock.testkit.servers.ClusterLine;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.servers.ClusterLinks;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -58,7 +58,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
     }
 
     /** With the application's client, whose addresses lead there. */
-    private static final class Lines extends ClusterLine {
+    private static final class Lines extends ClusterLinks {
         private final ClientResources resources = ClientResources.builder()
                 .socketAddressResolver(MappingSocketAddressResolver.create((HostAndPort address) -> HostAndPort.of(
                         "127.0.0.1", to("127.0.0.1:" + address.getPort()).port())))
@@ -92,7 +92,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         }
     }
 
-    private static final class OnePrefix extends BackendOverLines<Lines> {
+    private static final class OnePrefix extends LinkedBackendUnderTest<Lines> {
         private final String prefix;
 
         OnePrefix(String prefix) {
@@ -131,7 +131,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         @Override
         public void expireSession(LockClient client) {
             for (RedisTestServer node : cluster.nodes().subList(0, 3)) {
-                try (BareRedis redis = node.connect()) {
+                try (RawRedis redis = node.connect()) {
                     redis.expireGrants(prefix, line(client).clientId);
                 }
             }
@@ -140,7 +140,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         @Override
         public void deleteGrant(String lockName) {
             RedisKeyLayout.OfLock keys = RedisKeyLayout.clustered(prefix).of(new LockName(lockName));
-            try (BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
+            try (RawRedis redis = cluster.masterOf(keys.slot()).connect()) {
                 redis.call("DEL", keys.grant());
             }
         }

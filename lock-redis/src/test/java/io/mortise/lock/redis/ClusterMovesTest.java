@@ -12,7 +12,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisSlotMigration;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
@@ -173,7 +173,7 @@ class ClusterMovesTest {
         Lease held = one.named("x").acquire();
         CompletableFuture<Lease> second = two.named("x").acquireAsync();
         RedisTestServer old = cluster.masterOf(SLOT);
-        try (BareRedis redis = old.connect()) {
+        try (RawRedis redis = old.connect()) {
             Await.until(
                     "it stands in line",
                     RedisTests.SOON,
@@ -196,7 +196,7 @@ class ClusterMovesTest {
     void S07_aGrantThatAFailoverLostIsLostAtOnce() throws Exception {
         LockOptions longLease = LockOptions.defaults().leaseDuration(Duration.ofMinutes(15));
         Lease lease = one.named("x", longLease).acquire();
-        try (BareRedis master = cluster.masterOf(SLOT).connect()) {
+        try (RawRedis master = cluster.masterOf(SLOT).connect()) {
             master.call("DEL", KEYS.of(new LockName("x")).grant());
         }
         cluster.failOver(SLOT);
@@ -205,7 +205,7 @@ class ClusterMovesTest {
     }
 
     private static void awaitReplicated(RedisTestServer master) {
-        try (BareRedis redis = master.connect()) {
+        try (RawRedis redis = master.connect()) {
             redis.call("SET", "{" + KEYS.of(new LockName("x")).grant().replaceAll(".*\\{|}.*", "") + "}mark", "1");
             assertThat(redis.call("WAIT", "1", "10000")).isEqualTo(1L);
         }

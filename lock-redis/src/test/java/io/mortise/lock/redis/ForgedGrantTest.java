@@ -8,7 +8,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +23,7 @@ class ForgedGrantTest extends OneServerTest {
 
     private LockClient holder;
     private LockClient client;
-    private BareRedis forger;
+    private RawRedis forger;
     private String channel;
 
     @BeforeEach
@@ -33,7 +33,7 @@ class ForgedGrantTest extends OneServerTest {
         holder = RedisLocks.connect(options(), RedisTests.PATIENT);
         redis.call(
                 "ACL", "SETUSER", "forger", "on", ">secret", "~*", "&*", "+@all", "-@write", "-@admin", "-@dangerous");
-        forger = BareRedis.connect(server.port(), "forger", "secret");
+        forger = RawRedis.connect(server.port(), "forger", "secret");
     }
 
     @AfterEach

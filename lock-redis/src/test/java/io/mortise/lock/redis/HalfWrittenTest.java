@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -25,7 +25,7 @@ class HalfWrittenTest extends LuaScriptTest {
         bench.granted(1);
         bench.acquire(2, bench.listen("c2"));
         assertThat(publishedWhile(
-                        () -> assertThatThrownBy(() -> releaseWithout("set")).isInstanceOf(BareRedis.ErrorReply.class)))
+                        () -> assertThatThrownBy(() -> releaseWithout("set")).isInstanceOf(RawRedis.ErrorReply.class)))
                 .isEmpty();
         assertThat(bench.value()).as("still the holder's").startsWith(ScriptBench.record(1));
         assertThat(bench.published(() -> bench.release(1)).get(0))
@@ -44,7 +44,7 @@ class HalfWrittenTest extends LuaScriptTest {
                 "PX",
                 "9000");
         assertThat(publishedWhile(
-                        () -> assertThatThrownBy(() -> releaseWithout("del")).isInstanceOf(BareRedis.ErrorReply.class)))
+                        () -> assertThatThrownBy(() -> releaseWithout("del")).isInstanceOf(RawRedis.ErrorReply.class)))
                 .isEmpty();
         assertThat(bench.value()).startsWith(ScriptBench.record(1));
     }
@@ -53,7 +53,7 @@ class HalfWrittenTest extends LuaScriptTest {
     void S11_aGrantThatCannotBeToldStandsForItsHolderToFind() {
         bench.granted(1);
         bench.acquire(2, bench.listen("c2"));
-        assertThatThrownBy(() -> releaseWithout("publish")).isInstanceOf(BareRedis.ErrorReply.class);
+        assertThatThrownBy(() -> releaseWithout("publish")).isInstanceOf(RawRedis.ErrorReply.class);
         assertThat(bench.acquire(2, "c2").get(0)).isEqualTo("granted");
         assertThat(bench.acquire(3, "c3").get(0)).isEqualTo("busy");
     }
@@ -63,7 +63,7 @@ class HalfWrittenTest extends LuaScriptTest {
         bench.granted(1);
         bench.acquire(2, bench.listen("c2"));
         assertThat(publishedWhile(() ->
-                        assertThatThrownBy(() -> releaseWithout("pubsub")).isInstanceOf(BareRedis.ErrorReply.class)))
+                        assertThatThrownBy(() -> releaseWithout("pubsub")).isInstanceOf(RawRedis.ErrorReply.class)))
                 .isEmpty();
         assertThat(bench.value()).startsWith(ScriptBench.record(1));
         assertThat(bench.published(() -> bench.release(1)).get(0)).startsWith("c2 G " + ScriptBench.attempt(2));
@@ -121,7 +121,7 @@ class HalfWrittenTest extends LuaScriptTest {
     /** The release of attempt 1 by a user who may do all but one thing. */
     private static void releaseWithout(String command) {
         bench.redis.call("ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "&*", "+@all", "-" + command);
-        try (BareRedis limited = bench.connect("limited", "secret")) {
+        try (RawRedis limited = bench.connect("limited", "secret")) {
             List<String> call =
                     new ArrayList<>(List.of("EVAL", RedisScript.RELEASE.script().text(), "4"));
             call.addAll(Arrays.asList(ScriptBench.KEYS.all()));

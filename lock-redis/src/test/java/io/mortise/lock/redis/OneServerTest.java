@@ -2,7 +2,7 @@
 package io.mortise.lock.redis;
 
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeAll;
 /** On one server a class, with bare commands beside the clients. */
 abstract class OneServerTest {
     static RedisTestServer server;
-    static BareRedis redis;
+    static RawRedis redis;
 
     @BeforeAll
     static void startServer() {

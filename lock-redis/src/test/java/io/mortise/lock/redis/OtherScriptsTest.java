@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -95,7 +95,7 @@ class OtherScriptsTest extends LuaScriptTest {
     void S01_theDocumentedPatternExcludesAndIsExcluded() {
         String compareAndDelete =
                 "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
-        BareRedis redis = bench.redis;
+        RawRedis redis = bench.redis;
         bench.granted(1);
         assertThat(redis.call("SET", "lock:x", "random", "NX", "PX", "30000")).isNull();
         assertThat(redis.call("EVAL", compareAndDelete, "1", "lock:x", "random"))

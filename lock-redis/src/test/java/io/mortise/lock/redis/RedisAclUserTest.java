@@ -12,7 +12,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.Locks;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestSentinel;
@@ -106,7 +106,7 @@ class RedisAclUserTest {
         }
     }
 
-    private static void assertNothingWasRefused(BareRedis server) {
+    private static void assertNothingWasRefused(RawRedis server) {
         for (Object entry : (List<?>) Objects.requireNonNull(server.call("ACL", "LOG"))) {
             List<?> fields = (List<?>) entry;
             String refused = String.valueOf(fields.get(fields.indexOf("object") + 1));
@@ -117,7 +117,7 @@ class RedisAclUserTest {
     @Test
     void S19_onOneServer() throws Exception {
         try (RedisTestServer server = RedisTestServer.start(withUser(rules("every server")));
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             exercise("redis://locks:s3cret@127.0.0.1:" + server.port() + LEASE);
             assertNothingWasRefused(redis);
         }
@@ -129,7 +129,7 @@ class RedisAclUserTest {
         try (RedisTestCluster cluster = RedisTestCluster.start(withUser(rules))) {
             exercise("redis-cluster://locks:s3cret@" + cluster.addresses() + LEASE);
             for (RedisTestServer node : cluster.nodes()) {
-                try (BareRedis redis = node.connect()) {
+                try (RawRedis redis = node.connect()) {
                     assertNothingWasRefused(redis);
                 }
             }
@@ -144,7 +144,7 @@ class RedisAclUserTest {
                     .withSentinelMasterId(RedisTestSentinel.MASTER_NAME)
                     .withAuthentication("locks", "s3cret".toCharArray());
             for (int port : ports(redis.addresses())) {
-                try (BareRedis sentinel = BareRedis.connect(port)) {
+                try (RawRedis sentinel = RawRedis.connect(port)) {
                     sentinel.call(both(new String[] {"ACL", "SETUSER", "locks"}, ofSentinel));
                 }
                 uri.withSentinel(RedisURI.Builder.redis("127.0.0.1", port)
@@ -159,11 +159,11 @@ class RedisAclUserTest {
                 exercise(one, two);
             }
             for (int port : ports(redis.addresses())) {
-                try (BareRedis sentinel = BareRedis.connect(port)) {
+                try (RawRedis sentinel = RawRedis.connect(port)) {
                     assertNothingWasRefused(sentinel);
                 }
             }
-            try (BareRedis master = redis.master().connect()) {
+            try (RawRedis master = redis.master().connect()) {
                 assertNothingWasRefused(master);
             }
         }

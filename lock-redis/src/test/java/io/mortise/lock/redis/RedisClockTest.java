@@ -11,7 +11,7 @@ import io.mortise.lock.Locks;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
@@ -102,7 +102,7 @@ class RedisClockTest {
         Lease held = client.named("x", unrenewed).acquire();
         CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
         awaitWaiter();
-        try (BareRedis redis = server.connect()) {
+        try (RawRedis redis = server.connect()) {
             redis.resetCommandCalls();
             server.setClock(Duration.ofMillis(1_500)); // all stands, and is handed on later than it can have been
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -133,7 +133,7 @@ class RedisClockTest {
     }
 
     private void awaitWaiter() {
-        try (BareRedis redis = server.connect()) {
+        try (RawRedis redis = server.connect()) {
             Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         }
     }

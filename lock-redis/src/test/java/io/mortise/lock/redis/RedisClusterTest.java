@@ -19,7 +19,7 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.Locks;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -81,7 +81,7 @@ class RedisClusterTest {
             assertThat(keys.all()).allMatch(key -> cluster.slotOf(key) == keys.slot());
             assertThat(cluster.slotOf(KEYS.shardChannel(keys, "c"))).isEqualTo(keys.slot());
             try (Lease lease = client.named(name).acquire();
-                    BareRedis master = cluster.masterOf(keys.slot()).connect()) {
+                    RawRedis master = cluster.masterOf(keys.slot()).connect()) {
                 assertThat(String.valueOf(master.call("GET", keys.grant()))).contains(" token=" + lease.fencingToken());
                 assertThat(KEYS.lockName(keys.grant())).contains(name);
             }
@@ -98,7 +98,7 @@ class RedisClusterTest {
     @Test
     void S01_excludesWhoFollowsTheSetNxPattern() throws InterruptedException {
         String key = KEYS.of(new LockName("bare")).grant();
-        try (BareRedis master = cluster.masterOf(cluster.slotOf(key)).connect()) {
+        try (RawRedis master = cluster.masterOf(cluster.slotOf(key)).connect()) {
             assertThat(master.call("SET", key, "somebody", "NX", "PX", "60000")).isEqualTo("OK");
             assertThat(client.named("bare").tryAcquire()).isEmpty();
             master.call("DEL", key);
@@ -115,7 +115,7 @@ class RedisClusterTest {
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         RedisTestServer master = cluster.masterOf(keys.slot());
         try (LockClient other = Locks.connect("redis-cluster://" + cluster.addresses());
-                BareRedis redis = master.connect()) {
+                RawRedis redis = master.connect()) {
             DistributedLock lock = other.named("x");
             Lease held = client.named("x").acquire();
             int crowd = 50;
@@ -160,7 +160,7 @@ class RedisClusterTest {
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         try (LockClient first = Locks.connect(url);
                 LockClient second = Locks.connect(url);
-                BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
+                RawRedis redis = cluster.masterOf(keys.slot()).connect()) {
             for (int i = 0; i < 20; i++) { // so that both have connections to all masters, and have tried to listen
                 first.named("n" + i).acquire().release();
                 second.named("n" + i).acquire().release();
@@ -189,7 +189,7 @@ class RedisClusterTest {
         int master = cluster.nodes().indexOf(cluster.masterOf(keys.slot()));
         try (LockClient careful = Locks.connect("redis-cluster://" + cluster.addresses() + "?waitReplicas=1");
                 Lease lease = careful.named("x").acquire();
-                BareRedis replica = cluster.nodes().get(master + 3).connect()) {
+                RawRedis replica = cluster.nodes().get(master + 3).connect()) {
             replica.call("READONLY");
             assertThat(String.valueOf(replica.call("GET", keys.grant()))).contains(" token=" + lease.fencingToken());
         }
@@ -199,7 +199,7 @@ class RedisClusterTest {
     void uncontendedTakesTwoRequests() throws InterruptedException {
         client.named("y").acquire().release();
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName("y"));
-        try (BareRedis redis = cluster.masterOf(keys.slot()).connect()) {
+        try (RawRedis redis = cluster.masterOf(keys.slot()).connect()) {
             redis.resetCommandCalls();
             client.named("y").acquire().release();
             Map<String, Long> calls = redis.commandCalls();

@@ -21,7 +21,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.net.ServerSocket;
@@ -154,7 +154,7 @@ class RedisConnectTest {
                 Lease first = zero.named("x").acquire();
                 Lease second = three.named("x").tryAcquire().orElseThrow();
                 Lease third = prefixed.named("x").tryAcquire().orElseThrow();
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             redis.call("SELECT", "3");
             assertThat(redis.keys("*")).containsExactly("app:%token", "app:x", "lock:%token", "lock:x");
             assertThat(List.of(first, second, third)).allMatch(Lease::isHeld);

@@ -10,7 +10,7 @@ import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.nio.file.Files;
@@ -69,7 +69,7 @@ class RedisDiagnosisTest {
     @Test
     void whatIsSyncedOnceASecondOrNeverIsNamed() throws Exception {
         try (RedisTestServer server = RedisTestServer.start(KEEPS);
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             redis.call("CONFIG", "SET", "appendfsync", "everysec");
             assertFound(findings(server.url()), Severity.WARNING, "appendfsync is everysec");
             redis.call("CONFIG", "SET", "appendonly", "no");
@@ -98,7 +98,7 @@ class RedisDiagnosisTest {
     @Test
     void aFullMemoryIsNamed() throws Exception {
         try (RedisTestServer server = RedisTestServer.start(KEEPS);
-                BareRedis redis = server.connect();
+                RawRedis redis = server.connect();
                 LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
             redis.call("CONFIG", "SET", "maxmemory", "1");
             assertFound(findings(client), Severity.ERROR, "the memory is full");
@@ -121,7 +121,7 @@ class RedisDiagnosisTest {
     @Test
     void replicasThatGrantsDoNotWaitForAreNamedAndMissingOnes() throws Exception {
         try (RedisTestServer master = RedisTestServer.start(KEEPS);
-                BareRedis redis = master.connect();
+                RawRedis redis = master.connect();
                 RedisTestServer replica = RedisTestServer.start(KEEPS.withReplicaOf(master.port()))) {
             Await.until(
                     "the replica is there",
@@ -151,7 +151,7 @@ class RedisDiagnosisTest {
     void aMasterThatBecameAReplicaIsNamed() throws Exception {
         try (RedisTestServer other = RedisTestServer.start(KEEPS);
                 RedisTestServer server = RedisTestServer.start(KEEPS);
-                BareRedis redis = server.connect();
+                RawRedis redis = server.connect();
                 LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
             redis.call("REPLICAOF", "127.0.0.1", Integer.toString(other.port()));
             assertFound(findings(client), Severity.ERROR, "this server is a replica");

@@ -15,7 +15,7 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import java.time.Duration;
@@ -37,7 +37,7 @@ class RedisFaultsTest {
     private static final ClientOptions IMPATIENT = RedisTests.PATIENT.requestTimeout(Duration.ofMillis(400));
 
     private RedisTestServer server;
-    private BareRedis redis;
+    private RawRedis redis;
 
     @BeforeEach
     void startServer() {

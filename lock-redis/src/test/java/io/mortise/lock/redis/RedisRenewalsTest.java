@@ -12,7 +12,7 @@ import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
@@ -30,7 +30,7 @@ class RedisRenewalsTest {
     private static final int CHUNK = 250;
 
     private RedisTestServer server;
-    private BareRedis redis;
+    private RawRedis redis;
     private LockClient client;
     private RedisRenewals renewals;
     private LockClock clock;

@@ -15,7 +15,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestSentinel;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -159,8 +159,8 @@ class RedisSentinelTest {
 
     /** From now on the replica gets nothing, and is stopped. */
     private static void cutOff(RedisTestServer master, RedisTestServer replica) {
-        try (BareRedis there = replica.connect();
-                BareRedis here = master.connect()) {
+        try (RawRedis there = replica.connect();
+                RawRedis here = master.connect()) {
             Await.until("the replica is cut off", RedisTests.SOON, () -> {
                 replica.resume();
                 there.call("CLIENT", "KILL", "TYPE", "master");
@@ -171,13 +171,13 @@ class RedisSentinelTest {
     }
 
     private void awaitWaiters(long count) {
-        try (BareRedis master = redis.master().connect()) {
+        try (RawRedis master = redis.master().connect()) {
             Await.until(count + " in line", RedisTests.SOON, () -> RedisTests.waiters(master, "x") == count);
         }
     }
 
     private void awaitReplicated() {
-        try (BareRedis master = redis.master().connect()) {
+        try (RawRedis master = redis.master().connect()) {
             master.call("SET", "mark", "1");
             assertThat(master.call("WAIT", "1", "5000")).isEqualTo(1L);
             String key = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX)

@@ -3,7 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestCluster;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
@@ -19,7 +19,7 @@ final class RedisTests {
     private RedisTests() {}
 
     /** How many stand in line for a lock with the default prefix. */
-    static long waiters(BareRedis redis, String lock) {
+    static long waiters(RawRedis redis, String lock) {
         String queue = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX)
                 .of(new LockName(lock))
                 .queue();
@@ -27,7 +27,7 @@ final class RedisTests {
     }
 
     /** A message as a script would publish it: what nobody can make who may not read the queue. */
-    static String signed(BareRedis redis, String lock, String attempt, String said) {
+    static String signed(RawRedis redis, String lock, String attempt, String said) {
         RedisKeyLayout.OfLock keys = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX).of(new LockName(lock));
         String entry = String.valueOf(redis.call("HGET", keys.entries(), attempt));
         String nonce = entry.split(" ", 5)[3];
@@ -38,16 +38,16 @@ final class RedisTests {
 
     /** How many connections there are, with the one that asks. */
     static long connections(RedisTestServer server) {
-        try (BareRedis redis = server.connect()) {
+        try (RawRedis redis = server.connect()) {
             return Long.parseLong(Objects.requireNonNull(redis.info("clients").get("connected_clients")));
         }
     }
 
-    /** Of all nodes; as {@link BareRedis#scriptsButRenewals}. */
+    /** Of all nodes; as {@link RawRedis#scriptsButRenewals}. */
     static long scriptsButRenewals(RedisTestCluster cluster) {
         long sum = 0;
         for (RedisTestServer node : cluster.nodes()) {
-            try (BareRedis redis = node.connect()) {
+            try (RawRedis redis = node.connect()) {
                 sum += redis.scriptsButRenewals();
             }
         }

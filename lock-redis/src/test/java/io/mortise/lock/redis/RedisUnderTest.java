@@ -5,9 +5,9 @@ import io.lettuce.core.RedisURI;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /** A prefix of its own for one test of the kit; each client reaches the server over a line of its own. */
-final class RedisUnderTest extends BackendOverLines<TcpProxy> {
+final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
     private final ConformanceServer<RedisTestServer> server;
     private final String host;
@@ -65,7 +65,7 @@ final class RedisUnderTest extends BackendOverLines<TcpProxy> {
         if (server.ifOwn().isEmpty()) {
             return Set.of();
         }
-        try (BareRedis redis = server.own().connect()) {
+        try (RawRedis redis = server.own().connect()) {
             return redis.mortiseClients();
         }
     }
@@ -81,7 +81,7 @@ final class RedisUnderTest extends BackendOverLines<TcpProxy> {
         if (server.ifOwn().isEmpty()) {
             return OptionalLong.empty();
         }
-        try (BareRedis redis = server.own().connect()) {
+        try (RawRedis redis = server.own().connect()) {
             return OptionalLong.of(redis.scriptsButRenewals());
         }
     }
@@ -89,14 +89,14 @@ final class RedisUnderTest extends BackendOverLines<TcpProxy> {
     /** Its time is over as far as the server is concerned. */
     @Override
     public void expireSession(LockClient client) {
-        try (BareRedis redis = server.own().connect()) {
+        try (RawRedis redis = server.own().connect()) {
             redis.expireGrants(prefix, session(client));
         }
     }
 
     @Override
     public void deleteGrant(String lockName) {
-        try (BareRedis redis = BareRedis.connect(port)) {
+        try (RawRedis redis = RawRedis.connect(port)) {
             redis.call(
                     "DEL", new RedisKeyLayout(prefix).of(new LockName(lockName)).grant());
         }

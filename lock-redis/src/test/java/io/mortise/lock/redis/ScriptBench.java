@@ -2,7 +2,7 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisScriptBench;
 import java.util.List;
 import java.util.Objects;
@@ -15,11 +15,11 @@ final class ScriptBench extends RedisScriptBench {
     static final String NONCE = "0f".repeat(16);
     static final long STANDS_MILLIS = 20_000;
 
-    final BareRedis redis = redis();
+    final RawRedis redis = redis();
 
     /** As somebody else. */
-    BareRedis connect(String user, String password) {
-        return BareRedis.connect(server().port(), user, password);
+    RawRedis connect(String user, String password) {
+        return RawRedis.connect(server().port(), user, password);
     }
 
     List<?> run(RedisScript script, String... args) {

@@ -21,7 +21,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestSentinel;
 import io.mortise.lock.testkit.servers.TcpProxy;
@@ -150,7 +150,7 @@ class SentinelMajorityTest {
                 "redis-sentinel://" + lines.stream().map(TcpProxy::address).collect(Collectors.joining(","))
                         + "?master=" + RedisTestSentinel.MASTER_NAME,
                 options)) {
-            try (BareRedis master = BareRedis.connect(redis.master().port())) {
+            try (RawRedis master = RawRedis.connect(redis.master().port())) {
                 master.call("CLIENT", "KILL", "TYPE", "pubsub");
             }
             try (Lease lease = client.named("reconnected").acquire()) {
@@ -198,7 +198,7 @@ class SentinelMajorityTest {
                 Lease lease = client.named("told").acquire()) {
             assertThat(lease.isHeld()).isTrue();
             for (int port : ports()) {
-                try (BareRedis sentinel = BareRedis.connect(port)) {
+                try (RawRedis sentinel = RawRedis.connect(port)) {
                     // Two of the three answers made the grant: the third may still be on its way.
                     Await.until(
                             "the sentinel at " + port + " is asked",

@@ -11,7 +11,7 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.util.List;
 import java.util.Objects;
@@ -26,7 +26,7 @@ class StrayTurnTest {
     private static final String GONE = ScriptBench.attempt(77);
 
     private RedisTestServer server;
-    private BareRedis redis;
+    private RawRedis redis;
     private LockClient client;
     private String channel;
     private String mark;

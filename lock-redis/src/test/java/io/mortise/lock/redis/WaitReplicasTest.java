@@ -10,7 +10,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
@@ -34,7 +34,7 @@ class WaitReplicasTest {
     void start() {
         master = RedisTestServer.start();
         replica = RedisTestServer.start(RedisServerOptions.defaults().withReplicaOf(master.port()));
-        try (BareRedis redis = replica.connect()) {
+        try (RawRedis redis = replica.connect()) {
             Await.until(
                     "the replica is in sync",
                     RedisTests.SOON,
@@ -52,7 +52,7 @@ class WaitReplicasTest {
 
     @Test
     void S01_whatIsHeldIsOnTheReplica() throws Exception {
-        try (BareRedis there = replica.connect()) {
+        try (RawRedis there = replica.connect()) {
             for (int i = 0; i < 20; i++) {
                 try (Lease lease = client.named("x" + i).acquire()) {
                     assertThat(String.valueOf(there.call("GET", "lock:x" + i)))
@@ -71,7 +71,7 @@ class WaitReplicasTest {
             crowd.add(client.named("x").acquireAsync());
         }
         first.release();
-        try (BareRedis there = replica.connect()) {
+        try (RawRedis there = replica.connect()) {
             for (CompletableFuture<Lease> next : crowd) {
                 try (Lease lease = next.get(20, TimeUnit.SECONDS)) {
                     tokens.add(lease.fencingToken());
@@ -88,7 +88,7 @@ class WaitReplicasTest {
         assertThatThrownBy(() -> client.named("x").tryAcquire())
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("0 of the 1 replicas");
-        try (BareRedis here = master.connect()) {
+        try (RawRedis here = master.connect()) {
             Await.until(
                     "its grant is taken back",
                     RedisTests.SOON,

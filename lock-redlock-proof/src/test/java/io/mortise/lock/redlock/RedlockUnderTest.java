@@ -6,10 +6,10 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
-import io.mortise.lock.testkit.servers.BareRedis;
-import io.mortise.lock.testkit.servers.ClusterLine;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.servers.ClusterLinks;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
@@ -25,7 +25,7 @@ import java.util.UUID;
  * Connects one test of the kit to the masters, with a key prefix of its own. Each client has links of its own to all masters, which
  * fail together.
  */
-final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
+final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
     private final ConformanceServer<RedisTestMasters> masters;
 
@@ -58,12 +58,12 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
     }
 
     @Override
-    protected ClusterLine newLine() {
-        return new ClusterLine(addresses());
+    protected ClusterLinks newLine() {
+        return new ClusterLinks(addresses());
     }
 
     @Override
-    protected LockClient connect(ClusterLine line, ClientOptions options) {
+    protected LockClient connect(ClusterLinks line, ClientOptions options) {
         return RedlockLocks.connect(
                 RedlockOptions.connectTo(line.addresses().stream()
                                 .map(address -> RedisURI.create("redis://" + address))
@@ -96,7 +96,7 @@ final class RedlockUnderTest extends BackendOverLines<ClusterLine> {
     @Override
     public OptionalLong requests() {
         return masters.ifOwn().isPresent()
-                ? OptionalLong.of(masters.own().most(BareRedis::scriptsButRenewals))
+                ? OptionalLong.of(masters.own().most(RawRedis::scriptsButRenewals))
                 : OptionalLong.empty();
     }
 

@@ -8,7 +8,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +23,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
     private static String attempt(String lock) {
         String grant = KEYS.of(new LockName(lock)).grant();
         Await.until("its vote is there", SOON, () -> has(0, grant)); // a majority made the grant
-        try (BareRedis redis = bare(0)) {
+        try (RawRedis redis = bare(0)) {
             return String.valueOf(redis.call("GET", grant)).substring(0, 32);
         }
     }
@@ -36,7 +36,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
 
     private static void publish(String text, Predicate<String> to) {
         for (int master = 0; master < 3; master++) {
-            try (BareRedis redis = bare(master)) {
+            try (RawRedis redis = bare(master)) {
                 List<?> channels = (List<?>) Objects.requireNonNull(redis.call("PUBSUB", "CHANNELS"));
                 channels.stream()
                         .map(String::valueOf)
@@ -64,7 +64,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
     }
 
     private static String waiter() {
-        try (BareRedis redis = bare(0)) {
+        try (RawRedis redis = bare(0)) {
             return String.valueOf(
                     ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", X.queue(), "0", "-1"))).get(0));
         }
@@ -88,7 +88,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
                 other.named("barrier").acquire().close();
             }
             for (int master = 0; master < 3; master++) {
-                try (BareRedis redis = bare(master)) {
+                try (RawRedis redis = bare(master)) {
                     assertThat(redis.call("ZSCORE", X.queue(), attempt)).isNotNull();
                 }
             }

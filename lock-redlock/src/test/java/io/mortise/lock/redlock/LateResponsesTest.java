@@ -10,7 +10,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,14 +24,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Votes that arrive after their round has ended, and rounds that are lost at once. */
 @Tag("once")
 class LateResponsesTest extends ThreeLinkedMastersTest {
-    private static long counter(BareRedis redis) {
+    private static long counter(RawRedis redis) {
         Object counter = redis.call("HGET", KEYS.state(), X.bucket());
         return counter == null ? 0 : Long.parseLong((String) counter);
     }
 
     /** Returns the head of the queue, or nothing. */
     private static String first(int master) {
-        try (BareRedis redis = bare(master)) {
+        try (RawRedis redis = bare(master)) {
             return String.valueOf(redis.call("ZRANGE", X.queue(), "0", "0"));
         }
     }
@@ -40,7 +40,7 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
     @Test
     void S08_voteResentAfterReleaseIsCleanedUp() throws Exception {
         client().named("x").acquire().close();
-        try (BareRedis redis = bare(2)) {
+        try (RawRedis redis = bare(2)) {
             Await.until("nothing is left", SOON, () -> redis.keys("*").equals(List.of(KEYS.state())));
             redis.call("SCRIPT", "FLUSH");
             redis.call("SCRIPT", "LOAD", RedlockScript.RELEASE.script().text());
@@ -93,7 +93,7 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
             }
         }
         CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
-        try (BareRedis redis = bare(living)) {
+        try (RawRedis redis = bare(living)) {
             long before = counter(redis);
             Await.until("it votes in vain", SOON, () -> counter(redis) > before);
             int seen = 0;
@@ -127,7 +127,7 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
     void S11_delayGrowsWithRepeatedSplitVotes() throws Exception {
         bare(0, "SET", X.grant(), "somebody");
         bare(1, "SET", X.grant(), "somebody else");
-        try (BareRedis redis = bare(0)) {
+        try (RawRedis redis = bare(0)) {
             redis.resetCommandCalls();
             CompletableFuture<Lease> waiting = client().named("x").acquireAsync();
             try {

@@ -12,7 +12,7 @@ import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
@@ -60,13 +60,13 @@ class MasterQuarantineTest {
     }
 
     private static Optional<String> votingRun(RedisTestServer master) {
-        try (BareRedis redis = master.connect()) {
+        try (RawRedis redis = master.connect()) {
             return Optional.ofNullable((String) redis.call("HGET", "lock:%redlock", "run"));
         }
     }
 
     private static boolean has(RedisTestServer master, String key) {
-        try (BareRedis redis = master.connect()) {
+        try (RawRedis redis = master.connect()) {
             return Long.valueOf(1).equals(redis.call("EXISTS", key));
         }
     }
@@ -130,7 +130,7 @@ class MasterQuarantineTest {
     }
 
     private static long uptime(RedisTestServer master) {
-        try (BareRedis redis = master.connect()) {
+        try (RawRedis redis = master.connect()) {
             return Long.parseLong(Objects.requireNonNull(redis.info("server").get("uptime_in_seconds")));
         }
     }
@@ -229,7 +229,7 @@ class MasterQuarantineTest {
     void S01_masterVotesAgainAfterMaxLeaseWhenItsDataWasDeleted() throws Exception {
         try (LockClient client = connect()) {
             client.named("x").acquire().close();
-            try (BareRedis redis = masters.get(1).connect()) {
+            try (RawRedis redis = masters.get(1).connect()) {
                 redis.call("FLUSHALL");
             }
             long start = System.nanoTime();
@@ -345,7 +345,7 @@ class MasterQuarantineTest {
     }
 
     private static @Nullable Object state(RedisTestServer master, String field) {
-        try (BareRedis redis = master.connect()) {
+        try (RawRedis redis = master.connect()) {
             return redis.call("HGET", "lock:%redlock", field);
         }
     }

@@ -10,7 +10,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -76,7 +76,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
         awaitVotesOfAll();
     }
 
-    private static long connections(BareRedis redis) {
+    private static long connections(RawRedis redis) {
         return Long.parseLong(Objects.requireNonNull(redis.info("stats").get("total_connections_received")));
     }
 
@@ -84,7 +84,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
     @Test
     void S15_masterThatBecameAReplicaIsNotReconnectedRepeatedly() throws Exception {
         DistributedLock lock = client().named("x");
-        try (BareRedis redis = bare(2)) {
+        try (RawRedis redis = bare(2)) {
             redis.call("REPLICAOF", "127.0.0.1", "1"); // no server
             try {
                 lock.acquire().close();

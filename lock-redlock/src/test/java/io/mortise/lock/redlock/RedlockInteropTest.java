@@ -10,7 +10,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +31,7 @@ class RedlockInteropTest extends FiveMastersTest {
     private static int take(int most, String key, String value, long millis) {
         int taken = 0;
         for (int i = 0; i < most; i++) {
-            try (BareRedis redis = masters.get(i).connect()) {
+            try (RawRedis redis = masters.get(i).connect()) {
                 taken += "OK".equals(redis.call("SET", key, value, "NX", "PX", String.valueOf(millis))) ? 1 : 0;
             }
         }

@@ -10,7 +10,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class RedlockOutcomeTest extends FiveMastersTest {
     private static void bare(int master, String... command) {
-        try (BareRedis redis = masters.get(master).connect()) {
+        try (RawRedis redis = masters.get(master).connect()) {
             redis.call(command);
         }
     }

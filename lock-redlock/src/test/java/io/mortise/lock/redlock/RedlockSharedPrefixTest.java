@@ -9,7 +9,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.redis.RedisLocks;
 import io.mortise.lock.redis.RedisOptions;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -39,7 +39,7 @@ class RedlockSharedPrefixTest extends ThreeLinkedMastersTest {
             assertThat(next.isHeld()).isTrue();
             next.close();
         }
-        try (BareRedis master = bare(0)) {
+        try (RawRedis master = bare(0)) {
             master.call("DEL", "lock:%token");
         }
     }

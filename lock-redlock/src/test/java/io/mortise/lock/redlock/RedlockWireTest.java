@@ -10,7 +10,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -38,12 +38,12 @@ class RedlockWireTest extends FiveMastersTest {
     private static final int WAITERS = 50;
     private static final int NAMES = 20_000;
 
-    private static long calls(BareRedis redis, String command) {
+    private static long calls(RawRedis redis, String command) {
         return redis.commandCalls().getOrDefault(command, 0L);
     }
 
     private static void reset() {
-        masters.each(BareRedis::resetCommandCalls);
+        masters.each(RawRedis::resetCommandCalls);
     }
 
     @Test
@@ -110,7 +110,7 @@ class RedlockWireTest extends FiveMastersTest {
     }
 
     private static void bare(int master, String... command) {
-        try (BareRedis redis = masters.get(master).connect()) {
+        try (RawRedis redis = masters.get(master).connect()) {
             redis.call(command);
         }
     }
@@ -140,7 +140,7 @@ class RedlockWireTest extends FiveMastersTest {
         AtomicLong requestsSoFar = new AtomicLong();
         AtomicLong since = new AtomicLong(System.nanoTime());
         Await.until("no request for two seconds", SOON, () -> {
-            long now = masters.sum(BareRedis::scriptsButRenewals);
+            long now = masters.sum(RawRedis::scriptsButRenewals);
             if (requestsSoFar.getAndSet(now) != now) {
                 since.set(System.nanoTime()); // the last give back what they have just been granted
             }
@@ -156,7 +156,7 @@ class RedlockWireTest extends FiveMastersTest {
         double handOffs = crowd;
         // On a machine that takes longer, each contender may have checked all masters for a dead holder every 5 s.
         long looks = (long) crowd * masters.all().size() * ((System.nanoTime() - asked) / 5_000_000_000L);
-        double requests = (masters.sum(BareRedis::scriptsButRenewals) - looks) / handOffs;
+        double requests = (masters.sum(RawRedis::scriptsButRenewals) - looks) / handOffs;
         double messages = masters.most(redis -> calls(redis, "publish")) / handOffs;
         log.info("event=crowd requests_per_hand_off={} messages_per_master={}", requests, messages);
         assertThat(requests).as("requests per hand-off at all masters").isLessThanOrEqualTo(12);

@@ -14,7 +14,7 @@ import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Executors;
@@ -62,8 +62,8 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         DistributedLock lock = client().named("x");
         lock.acquire().close();
         ScheduledExecutorService talk = Executors.newSingleThreadScheduledExecutor();
-        try (BareRedis talks = bare(2);
-                BareRedis redis = bare(2)) {
+        try (RawRedis talks = bare(2);
+                RawRedis redis = bare(2)) {
             String channel = KEYS.channel(context().clientId());
             talk.scheduleAtFixedRate(() -> talks.call("PUBLISH", channel, "nothing"), 0, 100, TimeUnit.MILLISECONDS);
             link(2).delay(NODE_TIMEOUT.multipliedBy(3).dividedBy(5));
@@ -119,7 +119,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
                 false);
     }
 
-    private static void voteFor(LockRequest request, BareRedis redis) {
+    private static void voteFor(LockRequest request, RawRedis redis) {
         redis.call("SET", KEYS.of(request.name()).grant(), request.attemptId(), "PX", "60000");
     }
 
@@ -135,7 +135,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         try {
             for (int master = 0; master < 2; master++) {
                 bare(master, "ACL", "SETUSER", "default", "-del");
-                try (BareRedis redis = bare(master)) {
+                try (RawRedis redis = bare(master)) {
                     voteFor(ended, redis);
                 }
                 cleanup(master, ended).start();
@@ -157,7 +157,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
 
     @Test
     void S08_masterWithFullBacklogIsNotAskedForVotes() throws Exception {
-        try (BareRedis redis = bare(2)) {
+        try (RawRedis redis = bare(2)) {
             for (int i = 0; i < CleanupBacklog.MAX_PENDING; i++) {
                 voteFor(ended(i), redis);
             }
@@ -181,7 +181,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         LockRequest request = ended(1);
         GrantTestAccess.Cleanup cleanup = cleanup(2, request);
         String key = KEYS.of(request.name()).grant();
-        try (BareRedis redis = bare(2)) {
+        try (RawRedis redis = bare(2)) {
             for (int time = 0; time < 3; time++) {
                 voteFor(request, redis);
                 cleanup.start();

@@ -12,7 +12,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
@@ -58,7 +58,7 @@ class StalledMasterTest {
     }
 
     private static List<?> keys(RedisTestServer server) {
-        try (BareRedis redis = server.connect()) {
+        try (RawRedis redis = server.connect()) {
             return (List<?>) Objects.requireNonNull(redis.call("KEYS", "*"));
         }
     }

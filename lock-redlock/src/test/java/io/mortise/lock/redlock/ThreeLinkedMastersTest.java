@@ -13,7 +13,7 @@ import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.TcpProxy;
@@ -116,18 +116,18 @@ abstract class ThreeLinkedMastersTest {
         return backend().environment().masters().all().get(index);
     }
 
-    static BareRedis bare(int master) {
+    static RawRedis bare(int master) {
         return masters.get(master).connect();
     }
 
     static void bare(int master, String... command) {
-        try (BareRedis redis = bare(master)) {
+        try (RawRedis redis = bare(master)) {
             redis.call(command);
         }
     }
 
     static boolean has(int master, String key) {
-        try (BareRedis redis = bare(master)) {
+        try (RawRedis redis = bare(master)) {
             return Long.valueOf(1).equals(redis.call("EXISTS", key));
         }
     }

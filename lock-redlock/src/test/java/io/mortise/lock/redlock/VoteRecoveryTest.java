@@ -16,7 +16,7 @@ import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -26,13 +26,13 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class VoteRecoveryTest extends ThreeLinkedMastersTest {
     private static String value(int master) {
-        try (BareRedis redis = bare(master)) {
+        try (RawRedis redis = bare(master)) {
             return String.valueOf(redis.call("GET", X.grant()));
         }
     }
 
     private static long calls(int master, String command) {
-        try (BareRedis redis = bare(master)) {
+        try (RawRedis redis = bare(master)) {
             return redis.commandCalls().getOrDefault(command, 0L);
         }
     }

@@ -2,11 +2,11 @@
 package io.mortise.lock.proof;
 
 import io.mortise.lock.memory.MemoryFaults;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.FaultyLink;
 import java.time.Duration;
 
 /** The line of one client to a store in memory. */
-public record MemoryLine(MemoryFaults faults) implements Line {
+public record MemoryLine(MemoryFaults faults) implements FaultyLink {
     @Override
     public void blackHole() {
         faults.freeze();

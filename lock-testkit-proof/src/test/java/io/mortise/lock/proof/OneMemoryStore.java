@@ -5,12 +5,12 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
-import io.mortise.lock.testkit.BackendOverLines;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import java.time.Duration;
 import java.util.OptionalLong;
 
 /** A store in memory for one test of the kit. It has no {@code url()}: no other process reaches it. */
-public class OneMemoryStore extends BackendOverLines<MemoryLine> {
+public class OneMemoryStore extends LinkedBackendUnderTest<MemoryLine> {
     protected final MemoryStore store = MemoryStore.create();
 
     @Override

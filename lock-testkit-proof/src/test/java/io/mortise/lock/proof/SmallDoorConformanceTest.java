@@ -7,8 +7,8 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockClients;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.BackendUnderTest;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import io.mortise.lock.testkit.LockConformance;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
@@ -24,7 +24,7 @@ class SmallDoorConformanceTest extends LockConformance {
         return new OneTable();
     }
 
-    private static final class OneTable extends BackendOverLines<TableClient> {
+    private static final class OneTable extends LinkedBackendUnderTest<TableClient> {
         private final Table table = new Table();
         private volatile boolean stopped;
 

@@ -4,7 +4,7 @@ package io.mortise.lock.proof;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.LeaseStore;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** One client of a {@link Table}, and the line between the two. */
-final class TableClient implements LeaseStore, Line {
+final class TableClient implements LeaseStore, FaultyLink {
     private final Table table;
     private final BooleanSupplier stopped;
     private final Set<Grant> taken = ConcurrentHashMap.newKeySet();

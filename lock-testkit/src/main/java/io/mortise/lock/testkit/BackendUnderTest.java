@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One backend with an empty namespace of its own in a real store, for one test: what a third party implements. The kit
- * closes the clients that it opened, then this. Only {@link #open} must be written; what is left out is reported as not
- * verified, never as passed. A test calls it from several threads. {@link BackendOverLines} is one that has much of it already.
+ * The backend that the kit tests, with an empty namespace for one test: implemented by third parties. The kit closes the
+ * clients that it opened, then this. Only {@link #open} must be written; what is left out is reported as not verified, never
+ * as passed. A test calls it from several threads. {@link LinkedBackendUnderTest} is one that has much of it already.
  */
 public interface BackendUnderTest extends AutoCloseable {
     /**

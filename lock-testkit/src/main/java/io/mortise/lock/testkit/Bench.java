@@ -30,7 +30,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
-/** What one conformance test works with: the backend, the clients that it opened, its threads. Closed after the test. */
+/** Working environment of one conformance test: the backend, its clients and threads. Closed after the test. */
 public final class Bench implements AutoCloseable {
     /** Far longer than anything that is under test may take; a hang becomes a failure. */
     static final Duration LONG = Duration.ofSeconds(30);
@@ -92,7 +92,7 @@ public final class Bench implements AutoCloseable {
             Lease lease = client.named("timed").acquire();
             long start = System.nanoTime();
             lease.release();
-            Duration took = Timing.since(start);
+            Duration took = TimeBounds.since(start);
             shortest = took.compareTo(shortest) < 0 ? took : shortest;
         }
         return shortest;
@@ -144,7 +144,7 @@ public final class Bench implements AutoCloseable {
     }
 
     static <T> T await(CompletionStage<T> stage) throws InterruptedException {
-        return Face.result(stage.toCompletableFuture());
+        return ApiStyle.result(stage.toCompletableFuture());
     }
 
     static LockStatus status(LockAdmin admin, String name) throws InterruptedException {
@@ -227,7 +227,7 @@ public final class Bench implements AutoCloseable {
     }
 
     /** Waits so long for a lock that another holds. In so short a time a loaded server need not even have said "busy": false. */
-    static boolean waitInVain(Face face, DistributedLock lock, Duration maxWait) throws InterruptedException {
+    static boolean waitInVain(ApiStyle face, DistributedLock lock, Duration maxWait) throws InterruptedException {
         try {
             Optional<Lease> lease = face.tryAcquire(lock, maxWait);
             Assertions.assertTrue(lease.isEmpty(), () -> "granted though another holds it: " + lease);
@@ -239,18 +239,18 @@ public final class Bench implements AutoCloseable {
 
     /** S10: an interrupted waiter for a lock that it cannot get returns within 50 ms. */
     void assertInterruptReturnsAtOnce(DistributedLock lock) throws Exception {
-        Timing.overshoot("from interrupt to InterruptedException", PROMPT, Duration.ofMillis(50), () -> {
+        TimeBounds.overshoot("from interrupt to InterruptedException", PROMPT, Duration.ofMillis(50), () -> {
             CompletableFuture<Thread> thread = new CompletableFuture<>();
             Future<Long> waiting = start(() -> {
                 thread.complete(Thread.currentThread());
                 Assertions.assertThrows(InterruptedException.class, lock::acquire);
                 return System.nanoTime();
             });
-            Thread waiter = Face.result(thread);
+            Thread waiter = ApiStyle.result(thread);
             eventually("the waiter waits", LONG, () -> waits(waiter));
             long start = System.nanoTime();
             waiter.interrupt();
-            return Duration.ofNanos(Face.result(waiting) - start);
+            return Duration.ofNanos(ApiStyle.result(waiting) - start);
         });
     }
 

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** The callback forms: acquire, body, release, whatever the body does. */
+/** Contract of the callback forms: acquire, body, release. */
 interface CallContract extends Contract {
     @Test
     default void call_runsUnderTheLockAndReleases() throws Exception {
@@ -67,13 +67,13 @@ interface CallContract extends Contract {
             given.complete(lease);
             return work;
         });
-        Lease lent = Face.result(given);
+        Lease lent = ApiStyle.result(given);
         assertThat(lent.isHeld()).isTrue();
-        Bench.waitInVain(Face.SYNC, other.named("x"), Duration.ofMillis(200));
+        Bench.waitInVain(ApiStyle.SYNC, other.named("x"), Duration.ofMillis(200));
         assertThat(lent.isHeld()).isTrue();
         assertThat(result).isNotDone();
         work.complete("done");
-        assertThat(Face.result(result)).isEqualTo("done");
+        assertThat(ApiStyle.result(result)).isEqualTo("done");
         assertThat(lent.isHeld()).isFalse();
         bench().assertFree(other, "x");
     }
@@ -81,12 +81,12 @@ interface CallContract extends Contract {
     @Test
     default void callAsync_releasesWhenTheBodyOrItsStageFails() throws Exception {
         LockClient client = bench().client();
-        assertThatThrownBy(() -> Face.result(client.named("x").callAsync(lease -> {
+        assertThatThrownBy(() -> ApiStyle.result(client.named("x").callAsync(lease -> {
                     throw new IllegalStateException("thrown");
                 })))
                 .hasMessage("thrown");
         bench().assertFree(client, "x");
-        assertThatThrownBy(() -> Face.result(client.named("x")
+        assertThatThrownBy(() -> ApiStyle.result(client.named("x")
                         .callAsync(lease -> CompletableFuture.failedFuture(new IllegalStateException("failed")))))
                 .hasMessage("failed");
         bench().assertFree(client, "x");
@@ -102,7 +102,7 @@ interface CallContract extends Contract {
                 client.named("x").acquireAsync().thenApply(Lease::release);
         Bench.awaitWaiters(other, "x", 1);
         held.close();
-        assertThat(Face.result(outcome)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(outcome)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(other, "x");
     }
 

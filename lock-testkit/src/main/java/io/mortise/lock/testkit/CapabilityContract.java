@@ -14,7 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Capabilities both ways: what is claimed works, what is not claimed refuses. Other contracts test most of the first half. */
+/** Contract of capabilities: claimed ones work, others refuse. Other contracts test most of the first half. */
 interface CapabilityContract extends Contract {
     @Test
     default void capabilities_areConstantAndWithinWhatExists() {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every capability there is, both ways: claimed and it works, or not claimed and it is refused where it can be asked for. */
+/** Contract of every capability: claimed and working, or not claimed and refused. */
 interface ClaimsContract extends Contract {
     /** The short proof of one capability; the contracts of its theme go further. */
     interface Check {
@@ -97,10 +97,10 @@ interface ClaimsContract extends Contract {
         CompletableFuture<Lease> first = client.named("x").acquireAsync();
         CompletableFuture<Lease> second = client.named("x").acquireAsync();
         held.close();
-        Lease lease = Face.result(first);
+        Lease lease = ApiStyle.result(first);
         assertThat(second).isNotDone();
         lease.close();
-        Face.result(second).close();
+        ApiStyle.result(second).close();
     }
 
     private void pushed(LockClient client, boolean claimed) throws Exception {
@@ -111,8 +111,8 @@ interface ClaimsContract extends Contract {
         Bench.awaitWaiters(client, "x", 1);
         long start = System.nanoTime();
         held.close();
-        Face.result(waiting).close();
-        assertThat(Timing.since(start)).as("from release to grant").isLessThan(Bench.PROMPT);
+        ApiStyle.result(waiting).close();
+        assertThat(TimeBounds.since(start)).as("from release to grant").isLessThan(Bench.PROMPT);
     }
 
     private void crashReleased(LockClient client, boolean claimed) throws Exception {

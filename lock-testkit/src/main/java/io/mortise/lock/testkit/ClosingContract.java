@@ -29,11 +29,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** S16 close is bounded and final, S17 nothing grows with use. */
+/** Contract of closing (S16), and that nothing grows with use (S17). */
 interface ClosingContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S16_waitersFailAndNothingCanBeAskedAnyMore(Face face) throws Exception {
+    default void S16_waitersFailAndNothingCanBeAskedAnyMore(ApiStyle face) throws Exception {
         LockClient client = bench().client();
         try (Lease held = bench().client().named("x").acquire()) {
             Future<Lease> waiting = bench().start(() -> face.acquire(client.named("x")));
@@ -41,8 +41,8 @@ interface ClosingContract extends Contract {
             Bench.awaitWaiters(client, "x", 1);
             client.close();
             Bench.eventually("waiters end", Bench.PROMPT, () -> waiting.isDone() && bounded.isDone());
-            assertThatThrownBy(() -> Face.result(waiting)).isInstanceOf(ClientClosedException.class);
-            assertThatThrownBy(() -> Face.result(bounded)).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> ApiStyle.result(bounded)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> face.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> face.tryAcquire(client.named("y"), Duration.ZERO))
                     .isInstanceOf(ClientClosedException.class);
@@ -60,7 +60,7 @@ interface ClosingContract extends Contract {
         long start = System.nanoTime();
         client.close();
         assertThatCode(client::close).as("a second close").doesNotThrowAnyException();
-        assertThat(Timing.since(start))
+        assertThat(TimeBounds.since(start))
                 .as("close")
                 .isLessThan(ClientOptions.defaults().requestTimeout());
         for (Lease lease : List.of(one, two)) {
@@ -87,7 +87,7 @@ interface ClosingContract extends Contract {
             for (int i = 5; i < 10; i++) {
                 asked.add(client.named("x" + i).acquireAsync());
             }
-            Face.result(closing);
+            ApiStyle.result(closing);
             for (CompletableFuture<Lease> one : asked) {
                 Bench.eventually("each request has an outcome", Bench.PROMPT, one::isDone);
                 if (!one.isCompletedExceptionally()) {
@@ -158,7 +158,7 @@ interface ClosingContract extends Contract {
     private static List<WeakReference<?>> useOnce(LockClient client) throws Exception {
         DistributedLock lock = client.named("once");
         Lease lease = lock.acquire();
-        Bench.waitInVain(Face.SYNC, lock, Duration.ofMillis(100));
+        Bench.waitInVain(ApiStyle.SYNC, lock, Duration.ofMillis(100));
         CompletableFuture<Lease> cancelled = lock.acquireAsync();
         cancelled.cancel(true);
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -181,7 +181,7 @@ interface ClosingContract extends Contract {
             }));
         }
         for (Future<?> worker : workers) {
-            Face.result(worker);
+            ApiStyle.result(worker);
         }
         Bench.eventually(
                 "no lock is left",

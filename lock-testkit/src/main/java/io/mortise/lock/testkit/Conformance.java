@@ -7,7 +7,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-/** What every contract works on: one bench a test. */
+/** Superinterface of the contracts: gives each test its {@link Bench}. */
 @Timeout(120) // a hang is a failure
 abstract class Conformance implements Contract {
     private @Nullable Bench bench;

@@ -11,8 +11,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * The server that one class of tests works with: from outside if {@link TestServers#given} names one, which is then left alone,
- * else one of our own, which runs from before the first test until after the last. Thread-safe while the tests run.
+ * The server of one class of tests: one that already runs, or one that is started for it. Thread-safe while the tests run.
  *
  * <pre>{@code
  * class MyConformanceTest extends LockConformance {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-/** What all themes of the contract share. */
+/** Marker of a contract: a group of conformance tests. */
 interface Contract {
     /** The bench of the running test. */
     Bench bench();

@@ -17,12 +17,12 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** An operator deletes a grant with the store's own tools. Needs {@link Faults#deleteGrant}. */
+/** Contract when an operator deletes a grant with the store's own tools. Needs {@link Faults#deleteGrant}. */
 interface DeletionContract extends Contract {
     /** One story: S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S07_aHolderWhoseEntryWasDeletedIsToldOnceAndTheNextIsGranted(Face face) throws Exception {
+    default void S07_aHolderWhoseEntryWasDeletedIsToldOnceAndTheNextIsGranted(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         BackendUnderTest backend = bench().backend();
@@ -40,8 +40,8 @@ interface DeletionContract extends Contract {
         Bench.awaitWaiters(two, "x", 1);
         long deleted = System.nanoTime();
         bench().nemesis().deleteGrant("x", "S03, S05, S06, S07, S11 after a deletion");
-        Lease successor = Face.result(waiting);
-        assertThat(Duration.ofNanos(Face.result(toldAt) - deleted))
+        Lease successor = ApiStyle.result(waiting);
+        assertThat(Duration.ofNanos(ApiStyle.result(toldAt) - deleted))
                 .as("from deletion to notice")
                 .isLessThan(backend.removalToldWithin().plus(Bench.PROMPT));
         assertThat(stale.isHeld()).as("S06").isFalse();
@@ -62,7 +62,7 @@ interface DeletionContract extends Contract {
     /** The release may be sent before the holder was told, and may meet the next grant of the same client. */
     @ParameterizedTest
     @EnumSource
-    default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNext(Face face) throws Exception {
+    default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNext(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         for (int i = 0; i < 3; i++) {

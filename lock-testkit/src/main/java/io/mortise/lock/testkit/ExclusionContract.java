@@ -24,18 +24,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** S01 exclusion, S02 honest isHeld, S03 fencing, S04 an owner is a lease. */
+/** Contract of exclusion (S01), honest isHeld (S02), fencing (S03) and ownership (S04). */
 interface ExclusionContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S01_threadsOfOneClientExcludeEachOther(Face face) throws Exception {
+    default void S01_threadsOfOneClientExcludeEachOther(ApiStyle face) throws Exception {
         LockClient client = bench().client();
         exclude(face, Collections.nCopies(6, client), 25);
     }
 
     @ParameterizedTest
     @EnumSource
-    default void S01_clientsExcludeEachOther(Face face) throws Exception {
+    default void S01_clientsExcludeEachOther(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockClient three = bench().client();
@@ -43,7 +43,7 @@ interface ExclusionContract extends Contract {
     }
 
     /** A counter without any protection of its own ends right only if nobody was inside with another. */
-    private void exclude(Face face, List<LockClient> clients, int rounds) throws Exception {
+    private void exclude(ApiStyle face, List<LockClient> clients, int rounds) throws Exception {
         int[] counter = new int[1];
         AtomicInteger inside = new AtomicInteger();
         Set<Long> tokens = Collections.synchronizedSet(new HashSet<>());
@@ -68,7 +68,7 @@ interface ExclusionContract extends Contract {
             }));
         }
         for (Future<?> worker : workers) {
-            Face.result(worker);
+            ApiStyle.result(worker);
         }
         assertThat(counter[0]).as("the counter").isEqualTo(clients.size() * rounds);
         if (clients.get(0).capabilities().contains(Capability.FENCING)) {
@@ -99,7 +99,7 @@ interface ExclusionContract extends Contract {
         for (int i = 0; i < 10_000; i++) {
             lease.isHeld();
         }
-        assertThat(Timing.since(start)).as("10,000 calls of isHeld").isLessThan(Duration.ofSeconds(1));
+        assertThat(TimeBounds.since(start)).as("10,000 calls of isHeld").isLessThan(Duration.ofSeconds(1));
         lease.ensureHeld();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(lease.isHeld()).isFalse();
@@ -116,10 +116,10 @@ interface ExclusionContract extends Contract {
             long start = System.nanoTime();
             Bench.eventually("two lease durations", lease.multipliedBy(3), () -> {
                 assertThat(held.isHeld())
-                        .as("held after %s", Timing.since(start))
+                        .as("held after %s", TimeBounds.since(start))
                         .isTrue();
                 assertThat(held.remaining()).isLessThanOrEqualTo(lease);
-                return Timing.since(start).compareTo(lease.multipliedBy(2)) > 0;
+                return TimeBounds.since(start).compareTo(lease.multipliedBy(2)) > 0;
             });
             assertThat(other.named("x").tryAcquire()).isEmpty();
         }
@@ -127,7 +127,7 @@ interface ExclusionContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S03_tokensRiseOverReleasesAndClients(Face face) throws Exception {
+    default void S03_tokensRiseOverReleasesAndClients(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Bench.onlyIf(one, Capability.FENCING);
@@ -151,13 +151,13 @@ interface ExclusionContract extends Contract {
     default void S04_anyThreadMayRelease() throws Exception {
         LockClient client = bench().client();
         Lease lease = client.named("x").acquire();
-        assertThat(Face.result(bench().start(lease::release))).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(bench().start(lease::release))).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(client, "x");
     }
 
     @ParameterizedTest
     @EnumSource
-    default void S04_theSameThreadAcquiringTwiceWaits(Face face) throws Exception {
+    default void S04_theSameThreadAcquiringTwiceWaits(ApiStyle face) throws Exception {
         DistributedLock lock = bench().client().named("x");
         Lease first = face.acquire(lock);
         assertThat(face.tryAcquire(lock, Duration.ZERO)).isEmpty();

@@ -15,12 +15,12 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The store ends a session, or the leases of a client, whose line is fine. Needs {@link Faults#expireSession}. */
+/** Contract when the store ends a session or leases whose link is healthy. Needs {@link Faults#expireSession}. */
 interface ExpiryContract extends Contract {
     /** One story: S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S06_whatTheStoreExpiredIsLostForGood(Face face) throws Exception {
+    default void S06_whatTheStoreExpiredIsLostForGood(ApiStyle face) throws Exception {
         LockClient expired = bench().client();
         LockClient other = bench().client();
         LockClient third = bench().client();
@@ -33,7 +33,7 @@ interface ExpiryContract extends Contract {
         Duration bound = bench().backend().lease().plus(Bench.PROMPT); // within which every backend renews
         Bench.eventually("S07: the holder is told", bound, () -> !told.isEmpty());
         assertThat(old.isHeld()).isFalse();
-        Lease next = Face.result(waiting);
+        Lease next = ApiStyle.result(waiting);
         assertThat(face.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         assertThat(next.isHeld()).isTrue();
@@ -59,7 +59,7 @@ interface ExpiryContract extends Contract {
     /** A waiter is no lease: where its place in line ended with the session, it takes a new one. */
     @ParameterizedTest
     @EnumSource
-    default void S11_aWaiterOutlivesItsSession(Face face) throws Exception {
+    default void S11_aWaiterOutlivesItsSession(ApiStyle face) throws Exception {
         LockClient expired = bench().client();
         LockClient other = bench().client();
         Lease held = face.acquire(other.named("x"));
@@ -70,7 +70,7 @@ interface ExpiryContract extends Contract {
         Bench.await(own.lost());
         assertThat(waiting.isDone()).as("granted while another holds it").isFalse();
         assertThat(face.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
-        Lease granted = Face.result(waiting);
+        Lease granted = ApiStyle.result(waiting);
         assertThat(granted.isHeld()).as("a grant on a session that is over").isTrue();
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(granted.fencingToken()).isGreaterThan(held.fencingToken());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-/** What needs {@link Faults}, or processes that stand still or die. */
+/** Contracts that need {@link Faults}, or processes that freeze or die. */
 interface FaultContracts
         extends SilenceContract,
                 DeletionContract,
                 ExpiryContract,
                 LostReplyContract,
-                CutLineContract,
-                SlowLineContract,
+                CutLinkContract,
+                SlowLinkContract,
                 RestartContract,
                 ProcessContract,
                 HistoryContract {}

@@ -2,10 +2,10 @@
 package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.FaultyLink;
 
 /**
- * What the kit can break around one {@link BackendUnderTest}. Every method may be left out: it then throws {@link
+ * Faults that the kit can inject around one {@link BackendUnderTest}. Every method may be left out: it then throws {@link
  * UnsupportedOperationException}, and the rules that need it are reported as NOT VERIFIED. So does one that this store, or
  * this server, cannot do today.
  *
@@ -18,7 +18,7 @@ public interface Faults {
     Faults NONE = new Faults() {};
 
     /** The line of a client that {@link BackendUnderTest#open} returned; other clients do not notice what happens on it. */
-    default Line line(LockClient client) {
+    default FaultyLink line(LockClient client) {
         throw new UnsupportedOperationException("Faults.line is not implemented");
     }
 

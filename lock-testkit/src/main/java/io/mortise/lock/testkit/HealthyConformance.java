@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-/** The half of {@link LockConformance} that breaks nothing, implemented in the same way. Use both halves or the whole. */
+/** The half of {@link LockConformance} without faults. Use both halves or the whole. */
 public abstract class HealthyConformance extends Conformance implements HealthyContracts {
     /** Called by JUnit for each new instance. */
     protected HealthyConformance() {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-/** What can be seen without breaking anything. */
+/** Contracts without faults. */
 interface HealthyContracts
         extends ExclusionContract,
                 ReleaseContract,

@@ -3,17 +3,17 @@ package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.history.Bounds;
-import io.mortise.lock.testkit.history.Cycles;
 import io.mortise.lock.testkit.history.Event;
 import io.mortise.lock.testkit.history.Event.Disturbed;
 import io.mortise.lock.testkit.history.FencedResource;
 import io.mortise.lock.testkit.history.History;
 import io.mortise.lock.testkit.history.HistoryChecker;
+import io.mortise.lock.testkit.history.HistoryReport;
+import io.mortise.lock.testkit.history.HistoryWorkload;
 import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.RecordedLock;
-import io.mortise.lock.testkit.history.Report;
 import io.mortise.lock.testkit.history.Resource;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.FaultyLink;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** What a test needs that writes a history and has it judged. */
+/** Working environment of a test that records a history and has it checked. */
 final class HistoryBench {
     /** So many leases from now on are progress. */
     private static final int PROGRESS = 5;
@@ -66,7 +66,7 @@ final class HistoryBench {
     List<Future<?>> work(String process, LockClient client, int threads, long seed) {
         List<Future<?>> working = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
-            Cycles cycles = new Cycles(lock(process, client, "x"), resource, seed + working.size());
+            HistoryWorkload cycles = new HistoryWorkload(lock(process, client, "x"), resource, seed + working.size());
             working.add(bench.start(() -> cycles.until(stopped::get, () -> keeping.contains(process))));
         }
         return working;
@@ -80,7 +80,8 @@ final class HistoryBench {
      * A fault on the line of one of the clients, which is holding then, while the rest runs. If the backend has no such fault
      * nothing happens, and the answer is false.
      */
-    boolean broken(String process, Map<String, LockClient> clients, Consumer<Line> fault, Rest rest) throws Exception {
+    boolean broken(String process, Map<String, LockClient> clients, Consumer<FaultyLink> fault, Rest rest)
+            throws Exception {
         LockClient client = Objects.requireNonNull(clients.get(process));
         keeping.add(process);
         awaitKeeper(process);
@@ -151,8 +152,9 @@ final class HistoryBench {
     }
 
     /** The history is good; if not, it is kept in a file that the failure names. */
-    Report check() throws IOException {
-        Report report = new HistoryChecker(Bounds.takeoverWithin(bench.backend().takeoverWithin())).check(history);
+    HistoryReport check() throws IOException {
+        HistoryReport report =
+                new HistoryChecker(Bounds.takeoverWithin(bench.backend().takeoverWithin())).check(history);
         if (!report.violations().isEmpty()) {
             Path file = Files.createTempFile("mortise-history-", ".txt");
             Files.write(file, history.lines());

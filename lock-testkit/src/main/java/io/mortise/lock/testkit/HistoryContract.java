@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HolderProcess;
-import io.mortise.lock.testkit.history.Report;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
-/** S01 and all that hangs on it, over some seconds of work and faults, judged by the history of them. */
+/** Contract over some seconds of work and faults, judged by their history (S01). */
 interface HistoryContract extends Contract {
     int THREADS = 2;
     ClientOptions QUICK = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
@@ -39,16 +39,17 @@ interface HistoryContract extends Contract {
         boolean silenced = history.broken(
                 "silent",
                 clients,
-                Line::blackHole,
+                FaultyLink::blackHole,
                 () -> history.awaitNextGrant(bench().backend().takeoverWithin()));
-        boolean cut = history.broken("cut", clients, Line::cut, () -> history.elapses(SHORT_CUT));
-        boolean unlucky = history.broken("unlucky", clients, Line::dropNextReply, () -> history.elapses(SHORT_CUT));
+        boolean cut = history.broken("cut", clients, FaultyLink::cut, () -> history.elapses(SHORT_CUT));
+        boolean unlucky =
+                history.broken("unlucky", clients, FaultyLink::dropNextReply, () -> history.elapses(SHORT_CUT));
         history.awaitProgress(clients.keySet());
         history.stopWork();
         for (Future<?> one : working) {
-            Face.result(one);
+            ApiStyle.result(one);
         }
-        Report report = history.check();
+        HistoryReport report = history.check();
         assertThat(report.handOffs()).as("%s", report).isPositive();
         assertThat(report.losses()).as("%s", report).isGreaterThanOrEqualTo(silenced ? 1 : 0);
         bench().assertFree(bench().client(), "x");
@@ -73,7 +74,7 @@ interface HistoryContract extends Contract {
             working.add(steady.work("x", THREADS, seed + 2));
             Future<?> ended = killed.work("x", THREADS, seed + 3);
             history.awaitProgress(List.of("frozen", "killed", "steady", "here"));
-            Face.result(frozen.keep(true));
+            ApiStyle.result(frozen.keep(true));
             history.awaitKeeper("frozen");
             killed.kill(); // a waiter then: the freeze that follows runs out at the same time as its session
             assertThat(ended).as("the work of the killed one").isDone();
@@ -83,16 +84,16 @@ interface HistoryContract extends Contract {
                 frozen.pause();
                 history.awaitNextGrant(bench().backend().takeoverWithin());
                 frozen.resume();
-                Face.result(frozen.keep(false));
-                history.broken("here", Map.of("here", here), Line::cut, () -> history.elapses(SHORT_CUT));
+                ApiStyle.result(frozen.keep(false));
+                history.broken("here", Map.of("here", here), FaultyLink::cut, () -> history.elapses(SHORT_CUT));
                 history.awaitProgress(List.of("frozen", "steady", "here", "restarted"));
                 history.stopWork();
                 List.of(frozen, steady, restarted).forEach(HolderProcess::stop);
                 for (Future<?> one : working) {
-                    Face.result(one);
+                    ApiStyle.result(one);
                 }
             }
-            Report report = history.check();
+            HistoryReport report = history.check();
             assertThat(report.wrongBeliefs()).as("%s", report).isNotEmpty();
         }
         bench().assertFree(bench().client(), "x");

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** S17 nothing is left of many names, their waiters included, neither in the store nor as threads. */
+/** Contract that many names leave nothing in the store, nor threads (S17). */
 interface LeftoversContract extends Contract {
     int NAMES = 500;
 
@@ -31,7 +31,7 @@ interface LeftoversContract extends Contract {
         }
         List<Lease> held = new ArrayList<>();
         for (CompletableFuture<Lease> one : holding) {
-            held.add(Face.result(one));
+            held.add(ApiStyle.result(one));
         }
         List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
         for (int i = 0; i < NAMES; i++) {
@@ -50,7 +50,7 @@ interface LeftoversContract extends Contract {
             held.get(i).releaseAsync();
         }
         for (int i = 2; i < NAMES; i += 3) {
-            Face.result(waiting.get(i)).orElseThrow().releaseAsync();
+            ApiStyle.result(waiting.get(i)).orElseThrow().releaseAsync();
         }
         if (holder.capabilities().contains(Capability.LIST)) {
             LockAdmin admin = Bench.admin(holder, "S17");

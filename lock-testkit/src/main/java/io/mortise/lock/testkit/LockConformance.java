@@ -2,7 +2,8 @@
 package io.mortise.lock.testkit;
 
 /**
- * The contract of every backend, as tests named by rule. Subclass it, implement {@link #backend()}, run it with JUnit:
+ * The contract of every backend, as tests named by rule: subclass it. Subclass it, implement {@link #backend()}, run it with
+ * JUnit:
  *
  * <pre>{@code
  * class MyConformanceTest extends LockConformance {

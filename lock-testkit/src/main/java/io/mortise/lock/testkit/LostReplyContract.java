@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A request was executed and its reply never came (S05, S08). Needs a {@link Faults#line} that drops replies. */
+/** Contract when a request was executed and its reply was lost (S05, S08). Needs a {@link Faults#line} that drops replies. */
 interface LostReplyContract extends Contract {
     /** On a line that stays open a lost reply is noticed no earlier than this. */
     ClientOptions NOTICES_SOON = ClientOptions.defaults()
@@ -29,7 +29,7 @@ interface LostReplyContract extends Contract {
     /** The grant that nobody was told of is found again: it must not stand in the way of its own client. */
     @ParameterizedTest
     @EnumSource
-    default void S08_anAcquireIsGrantedThoughItsReplyWasLost(Face face) throws Exception {
+    default void S08_anAcquireIsGrantedThoughItsReplyWasLost(ApiStyle face) throws Exception {
         LockClient client = bench().client(NOTICES_SOON);
         LockClient other = bench().client();
         for (int i = 0; i < 2; i++) {
@@ -42,7 +42,7 @@ interface LostReplyContract extends Contract {
                     .as("S01: two believe")
                     .isFalse();
             Bench.assertHonest(face.release(lease), lease);
-            Lease next = Face.result(waiting);
+            Lease next = ApiStyle.result(waiting);
             if (other.capabilities().contains(Capability.FENCING)) {
                 assertThat(next.fencingToken()).as("S03").isGreaterThan(lease.fencingToken());
             }
@@ -53,16 +53,16 @@ interface LostReplyContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S08_aLostReplyHoldsUpNobodyBehindIt(Face face) throws Exception {
+    default void S08_aLostReplyHoldsUpNobodyBehindIt(ApiStyle face) throws Exception {
         LockClient client = bench().client(NOTICES_SOON);
         LockClient other = bench().client();
         bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
         Future<Lease> acquiring = bench().start(() -> face.acquire(client.named("x", bench().shortLease(client))));
         CompletableFuture<ReleaseOutcome> behind =
                 other.named("x").acquireAsync().thenCompose(Lease::releaseAsync);
-        Lease lease = Face.result(acquiring);
+        Lease lease = ApiStyle.result(acquiring);
         Bench.assertHonest(face.release(lease), lease);
-        assertThat(Face.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(other, "x");
     }
 
@@ -74,9 +74,9 @@ interface LostReplyContract extends Contract {
         // It begins once the loss can have been noticed; a connection that broke with the reply is not healthy at once.
         Duration healthy = NOTICES_SOON.requestTimeout().plusSeconds(1);
         AtomicInteger round = new AtomicInteger();
-        Timing.overshoot("until nothing is left", bench().backend().lease().plus(healthy), healthy, () -> {
+        TimeBounds.overshoot("until nothing is left", bench().backend().lease().plus(healthy), healthy, () -> {
             int number = round.getAndIncrement();
-            Face face = number % 2 == 0 ? Face.SYNC : Face.ASYNC;
+            ApiStyle face = number % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
             String name = "x" + number; // a minority of several servers may not have settled the last one yet
             client.named("y", bench().shortLease(client)).tryRun(Bench.LONG, Lease::ensureHeld); // connected again
             bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
@@ -86,7 +86,7 @@ interface LostReplyContract extends Contract {
                 lease = face.tryAcquire(client.named(name, bench().shortLease(client)), maxWait);
                 assertThat(lease).as("S15: no answer is not busy").isPresent();
             } catch (BackendUnavailableException e) {
-                assertThat(Timing.since(start)).as("S09").isLessThan(maxWait.plus(Bench.PROMPT));
+                assertThat(TimeBounds.since(start)).as("S09").isLessThan(maxWait.plus(Bench.PROMPT));
             }
             long over = System.nanoTime();
             if (lease.isPresent()) {
@@ -95,7 +95,7 @@ interface LostReplyContract extends Contract {
             assertThat(other.named(name).tryAcquire(bench().backend().takeoverWithin()))
                     .as("the lock")
                     .hasValueSatisfying(Lease::close);
-            return Timing.since(over);
+            return TimeBounds.since(over);
         });
         for (int number = 0; number < round.get(); number++) {
             bench().assertFree(other, "x" + number);
@@ -104,7 +104,7 @@ interface LostReplyContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S05_aReleaseWhoseReplyWasLostIsNotCalledLost(Face face) throws Exception {
+    default void S05_aReleaseWhoseReplyWasLostIsNotCalledLost(ApiStyle face) throws Exception {
         LockClient client = bench().client(NOTICES_SOON);
         LockClient other = bench().client();
         LockClient third = bench().client();
@@ -114,7 +114,7 @@ interface LostReplyContract extends Contract {
             bench().nemesis().dropNextReply(client, "S05, S08 when the reply to a release is lost");
             long start = System.nanoTime();
             ReleaseOutcome outcome = face.release(lease);
-            assertThat(Timing.since(start))
+            assertThat(TimeBounds.since(start))
                     .as("release")
                     .isLessThan(NOTICES_SOON.requestTimeout().plus(Bench.PROMPT));
             Bench.assertHonest(outcome, lease);
@@ -137,7 +137,7 @@ interface LostReplyContract extends Contract {
         Duration roundTrip = Duration.ofMillis(10);
         bench().nemesis().delay(client, roundTrip.dividedBy(2), "S08 for each reply of a cycle");
         for (int position = 0; position < 6; position++) {
-            Face face = position % 2 == 0 ? Face.SYNC : Face.ASYNC;
+            ApiStyle face = position % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
             Lease before = other.named("x").tryAcquire(Bench.LONG).orElseThrow();
             long start = System.nanoTime();
             Future<Lease> cycle = bench().start(() -> {
@@ -151,8 +151,8 @@ interface LostReplyContract extends Contract {
             });
             parkUntil(start + position * roundTrip.toNanos() - roundTrip.toNanos() / 4);
             bench().nemesis().dropNextReply(client, "S08 for each reply of a cycle");
-            Face.result(releasing);
-            Lease over = Face.result(cycle);
+            ApiStyle.result(releasing);
+            Lease over = ApiStyle.result(cycle);
             Lease after = other.named("x")
                     .tryAcquire(bench().backend().takeoverWithin())
                     .orElseThrow();

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** S13 distinct names are distinct locks, S14 bad input is refused with the value and the limit, S19 names forge no line. */
+/** Contract of names (S13), bad input (S14) and log lines (S19). */
 interface NamesContract extends Contract {
     /** Each is a lock of its own, whatever the store makes of its characters. */
     List<String> ODD_NAMES = List.of(
@@ -154,7 +154,7 @@ interface NamesContract extends Contract {
         closed.close();
         List<String> said =
                 new ArrayList<>(List.of(lease.toString(), client.named(name).toString()));
-        said.add(String.valueOf(catchThrowable(() -> Face.result(waiting))));
+        said.add(String.valueOf(catchThrowable(() -> ApiStyle.result(waiting))));
         said.add(String.valueOf(catchThrowable(closed.named(name)::acquire)));
         if (client.admin().isPresent()) {
             LockAdmin admin = client.admin().orElseThrow();

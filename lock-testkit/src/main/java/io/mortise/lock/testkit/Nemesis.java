@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.Line;
+import io.mortise.lock.testkit.servers.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -11,10 +11,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Makes the faults of one test, and ends them with it. What the backend cannot break aborts the test as NOT VERIFIED. */
+/** Injects the faults of one test, and heals them at its end. What the backend cannot break aborts the test as NOT VERIFIED. */
 final class Nemesis implements AutoCloseable {
     private final Faults faults;
-    private final Set<Line> harmed = new LinkedHashSet<>();
+    private final Set<FaultyLink> harmed = new LinkedHashSet<>();
     private boolean delays;
     private boolean stopped;
 
@@ -24,15 +24,15 @@ final class Nemesis implements AutoCloseable {
 
     /** Nothing passes any more, and nobody is told. */
     void silence(LockClient client, String rule) {
-        harm(client, rule, Line::blackHole);
+        harm(client, rule, FaultyLink::blackHole);
     }
 
     void cut(LockClient client, String rule) {
-        harm(client, rule, Line::cut);
+        harm(client, rule, FaultyLink::cut);
     }
 
     void dropNextReply(LockClient client, String rule) {
-        harm(client, rule, Line::dropNextReply);
+        harm(client, rule, FaultyLink::dropNextReply);
     }
 
     void delay(LockClient client, Duration oneWay, String rule) {
@@ -70,9 +70,9 @@ final class Nemesis implements AutoCloseable {
     }
 
     /** A fault that a test can do without. Whether it was made: false if the backend has no such fault. */
-    boolean harms(LockClient client, Consumer<Line> fault) {
+    boolean harms(LockClient client, Consumer<FaultyLink> fault) {
         try {
-            Line line = faults.line(client);
+            FaultyLink line = faults.line(client);
             harmed.add(line);
             fault.accept(line);
             return true;
@@ -81,8 +81,8 @@ final class Nemesis implements AutoCloseable {
         }
     }
 
-    private void harm(LockClient client, String rule, Consumer<Line> fault) {
-        Line line = need(rule, () -> faults.line(client));
+    private void harm(LockClient client, String rule, Consumer<FaultyLink> fault) {
+        FaultyLink line = need(rule, () -> faults.line(client));
         harmed.add(line);
         need(rule, () -> fault.accept(line));
     }
@@ -108,7 +108,7 @@ final class Nemesis implements AutoCloseable {
         if (stopped) {
             attempt(faults::startServer, failures);
         }
-        for (Line line : harmed) {
+        for (FaultyLink line : harmed) {
             attempt(line::heal, failures);
             if (delays) {
                 attempt(() -> line.delay(Duration.ZERO), failures);

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** S18 operators can see holders and waiters, and take a lock from exactly the holder that they saw. */
+/** Contract of administration: holders, waiters, forced release (S18). */
 interface OperatorContract extends Contract {
     @Test
     default void S18_statusShowsTheHolder() throws Exception {
@@ -73,7 +73,7 @@ interface OperatorContract extends Contract {
         LockStatus status = Bench.status(admin, "x");
         assertThat(status.holders()).extracting(LockHolder::owner).containsExactly(Optional.of(held.ownerId()));
         held.close();
-        Lease lease = Face.result(waiting);
+        Lease lease = ApiStyle.result(waiting);
         assertThat(status.waiters())
                 .extracting(LockHolder::owner)
                 .as("who waited is who was granted")
@@ -114,7 +114,7 @@ interface OperatorContract extends Contract {
         assertThat(Bench.await(admin.forceRelease(
                         "x", Bench.status(admin, "x").holders().get(0))))
                 .isTrue();
-        try (Lease next = Face.result(waiting)) {
+        try (Lease next = ApiStyle.result(waiting)) {
             assertThat(next.isHeld()).isTrue();
             Duration bound = bench().backend().removalToldWithin().plus(Bench.PROMPT);
             Bench.eventually("the old holder knows", bound, () -> !taken.isHeld());

@@ -7,14 +7,14 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.history.Event;
+import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.RecordedLease;
-import io.mortise.lock.testkit.history.Report;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Holders and waiters that freeze and die for real. Needs {@link BackendUnderTest#url()}. */
+/** Contract with processes that freeze and die. Needs {@link BackendUnderTest#url()}. */
 interface ProcessContract extends Contract {
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S07 and S11. */
     @Test
@@ -24,24 +24,30 @@ interface ProcessContract extends Contract {
         Bench.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess frozen = history.process("frozen", "S02, S03, S07, S11 for a frozen process")) {
             frozen.awaitReady();
-            Face.result(frozen.acquire("x"));
-            assertThat(Face.result(frozen.write("x"))).isTrue();
-            assertThat(Face.result(frozen.look("x"))).as("before the freeze").isTrue();
+            ApiStyle.result(frozen.acquire("x"));
+            assertThat(ApiStyle.result(frozen.write("x"))).isTrue();
+            assertThat(ApiStyle.result(frozen.look("x")))
+                    .as("before the freeze")
+                    .isTrue();
             frozen.pause();
             Future<RecordedLease> waiting = bench().start(history.lock("here", other, "x")::acquire);
             Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), waiting::isDone);
-            RecordedLease next = Face.result(waiting);
+            RecordedLease next = ApiStyle.result(waiting);
             assertThat(next.write(history.resource())).isTrue();
             CompletableFuture<Boolean> late = frozen.write("x"); // the first that it does, without another look
             frozen.resume();
             boolean fenced = other.capabilities().contains(Capability.FENCING);
-            assertThat(Face.result(late)).as("S03: the late write is accepted").isEqualTo(!fenced);
-            assertThat(Face.result(frozen.look("x"))).as("S02: the first look").isFalse();
+            assertThat(ApiStyle.result(late))
+                    .as("S03: the late write is accepted")
+                    .isEqualTo(!fenced);
+            assertThat(ApiStyle.result(frozen.look("x")))
+                    .as("S02: the first look")
+                    .isFalse();
             Bench.eventually("S07: it is told", Bench.LONG, () -> history.has(Event.Told.class, "frozen"));
-            assertThat(Face.result(frozen.release("x"))).as("S05").isEqualTo(ReleaseOutcome.LOST);
+            assertThat(ApiStyle.result(frozen.release("x"))).as("S05").isEqualTo(ReleaseOutcome.LOST);
             assertThat(next.look()).as("the successor's lease").isTrue();
             assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
-            Report report = history.check();
+            HistoryReport report = history.check();
             assertThat(report.wrongBeliefs()).as("%s", report).hasSize(1);
             assertThat(report.refusedWrites()).isEqualTo(fenced ? 1 : 0);
             bench().assertFree(bench().client(), "x");
@@ -55,12 +61,12 @@ interface ProcessContract extends Contract {
         Bench.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess killed = history.process("killed", "S11 for a killed process")) {
             killed.awaitReady();
-            Face.result(killed.acquire("x"));
+            ApiStyle.result(killed.acquire("x"));
             Future<RecordedLease> waiting = bench().start(history.lock("here", other, "x")::acquire);
             Bench.awaitWaiters(other, "x", 1);
             killed.kill();
             Bench.eventually("the next is granted", bench().backend().takeoverWithin(), waiting::isDone);
-            assertThat(Face.result(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(ApiStyle.result(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(history.check().grants()).isEqualTo(2);
             bench().assertFree(bench().client(), "x");
         }
@@ -85,7 +91,7 @@ interface ProcessContract extends Contract {
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Bench.eventually("the one behind is granted", bench().backend().takeoverWithin(), waiting::isDone);
             assertThat(never).as("what the dead one waited for").isCompletedExceptionally();
-            assertThat(Face.result(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(ApiStyle.result(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(history.check().grants()).isEqualTo(2);
             bench().assertFree(bench().client(), "x");
         }

@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** S05 release touches only its own grant, S06 what is gone stays gone, S07 loss is announced once and never after a release. */
+/** Contract of release (S05), renewal (S06) and loss (S07). */
 interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S05_releaseIsIdempotentAndSparesTheSuccessor(Face face) throws Exception {
+    default void S05_releaseIsIdempotentAndSparesTheSuccessor(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Lease first = face.acquire(one.named("x"));
@@ -41,7 +41,7 @@ interface ReleaseContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S05_aStaleReleaseAfterATakeoverSparesTheSuccessor(Face face) throws Exception {
+    default void S05_aStaleReleaseAfterATakeoverSparesTheSuccessor(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockAdmin admin = Bench.admin(two, "S05");
@@ -57,7 +57,7 @@ interface ReleaseContract extends Contract {
     /** RELEASED means that it is done, not that it will be. */
     @ParameterizedTest
     @EnumSource
-    default void S05_afterAReleaseTheLockIsFreeAtOnce(Face face) throws Exception {
+    default void S05_afterAReleaseTheLockIsFreeAtOnce(ApiStyle face) throws Exception {
         DistributedLock one = bench().client().named("x");
         DistributedLock two = bench().client().named("x");
         Lease held = face.acquire(one);
@@ -73,7 +73,7 @@ interface ReleaseContract extends Contract {
     /** Both are of one client, so an entry that names only the client would not tell them apart. */
     @ParameterizedTest
     @EnumSource
-    default void S05_aWaiterThatLeavesSparesItsOwnClientsLease(Face face) throws Exception {
+    default void S05_aWaiterThatLeavesSparesItsOwnClientsLease(ApiStyle face) throws Exception {
         DistributedLock lock = bench().client().named("x");
         DistributedLock other = bench().client().named("x");
         Lease held = face.acquire(lock);
@@ -99,7 +99,7 @@ interface ReleaseContract extends Contract {
         Bench.eventually("one lease duration passes", backend.lease().multipliedBy(3), () -> {
             assertThat(lease.isHeld()).as("held again").isFalse();
             assertThat(Bench.status(admin, "x").holders()).as("holders").isEmpty();
-            return Timing.since(known).compareTo(backend.lease()) > 0;
+            return TimeBounds.since(known).compareTo(backend.lease()) > 0;
         });
         bench().assertFree(client, "x");
     }
@@ -150,7 +150,7 @@ interface ReleaseContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S07_nothingIsAnnouncedAfterARelease(Face face) throws Exception {
+    default void S07_nothingIsAnnouncedAfterARelease(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         List<LossReason> told = new CopyOnWriteArrayList<>();

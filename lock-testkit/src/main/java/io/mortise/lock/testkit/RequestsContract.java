@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** What is asked of the store, by its own count. Needs {@link BackendUnderTest#requests}. */
+/** Contract of the number of requests, by the store's own count. Needs {@link BackendUnderTest#requests}. */
 interface RequestsContract extends Contract {
     /** Longer than a busy machine takes between two of many requests. */
     Duration CALM = Duration.ofMillis(500);
@@ -83,7 +83,7 @@ interface RequestsContract extends Contract {
         before = requests("S11 on the wire");
         held.release();
         for (CompletableFuture<?> one : waiting) {
-            Face.result(one);
+            ApiStyle.result(one);
         }
         assertThat(quiet("S11 on the wire") - before)
                 .as("requests of one release and %d hand-overs", WAITERS)

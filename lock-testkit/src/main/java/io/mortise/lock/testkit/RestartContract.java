@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The server stops, and starts again with its data. Needs {@link Faults#stopServer} and {@link Faults#startServer}. */
+/** Contract over a restart of the server with its data. Needs {@link Faults#stopServer} and {@link Faults#startServer}. */
 interface RestartContract extends Contract {
     /** Some waits here outlast the outage; how soon an unbounded one fails is another test's matter. */
     ClientOptions PATIENT =
@@ -28,7 +28,7 @@ interface RestartContract extends Contract {
     /** One story, since a restart takes its time: S03, S05, S07, S09, S11 and S15. */
     @ParameterizedTest
     @EnumSource
-    default void S03_tokensRiseOverARestartAndWaitersGoOn(Face face) throws Exception {
+    default void S03_tokensRiseOverARestartAndWaitersGoOn(ApiStyle face) throws Exception {
         LockClient one = bench().client(PATIENT);
         LockClient two = bench().client(PATIENT);
         Lease held = face.acquire(one.named("x"));
@@ -48,7 +48,7 @@ interface RestartContract extends Contract {
         face.release(face.tryAcquire(one.named("z"), Bench.LONG).orElseThrow());
         assertThat(waiting.isDone() && held.isHeld()).as("S02: two believe").isFalse();
         Bench.assertHonest(face.release(held), held);
-        Lease next = Face.result(waiting);
+        Lease next = ApiStyle.result(waiting);
         assertThat(next.isHeld()).isTrue();
         Lease after = face.tryAcquire(one.named("y"), Bench.LONG).orElseThrow();
         if (one.capabilities().contains(Capability.FENCING)) {
@@ -60,7 +60,7 @@ interface RestartContract extends Contract {
         bench().assertFree(bench().client(), "x");
     }
 
-    private static void assertEndsAtItsBound(Face face, LockClient client, Duration maxWait) {
+    private static void assertEndsAtItsBound(ApiStyle face, LockClient client, Duration maxWait) {
         Duration bound = maxWait.isZero() ? PATIENT.requestTimeout() : maxWait;
         long start = System.nanoTime();
         assertThatThrownBy(() -> face.tryAcquire(client.named("free"), maxWait))
@@ -68,7 +68,7 @@ interface RestartContract extends Contract {
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("free")
                 .hasMessageMatching("(?s).*\\b\\d+ ms\\b.*"); // how long it has been silent
-        assertThat(Timing.since(start)).as("S09: a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
+        assertThat(TimeBounds.since(start)).as("S09: a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
     }
 
     @Test
@@ -82,14 +82,14 @@ interface RestartContract extends Contract {
         assertThatThrownBy(() -> bench().client(PATIENT.connectTimeout(connectTimeout)))
                 .as("S15: a client for a server that is down")
                 .isInstanceOf(BackendUnavailableException.class);
-        assertThat(Timing.since(opening)).as("connect").isLessThan(connectTimeout.plus(Bench.PROMPT));
+        assertThat(TimeBounds.since(opening)).as("connect").isLessThan(connectTimeout.plus(Bench.PROMPT));
         long start = System.nanoTime();
         closing.close();
-        assertThat(Timing.since(start))
+        assertThat(TimeBounds.since(start))
                 .as("close")
                 .isLessThan(PATIENT.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
         assertThat(held.isHeld()).isFalse();
-        assertThatThrownBy(() -> Face.result(waiting)).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
     }
 
     /** By URL, since that tells what the endpoints are. */

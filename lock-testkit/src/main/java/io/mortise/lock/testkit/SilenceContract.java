@@ -22,14 +22,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What happens to a client whose line to the store falls silent, and to the others. Needs {@link Faults#line}. */
+/** Contract when a client's link falls silent. Needs {@link Faults#line}. */
 interface SilenceContract extends Contract {
     ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
 
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(Face face) throws Exception {
+    default void S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(ApiStyle face) throws Exception {
         LockClient silent = bench().client(IMPATIENT);
         LockClient other = bench().client();
         LockClient third = bench().client();
@@ -51,7 +51,7 @@ interface SilenceContract extends Contract {
         assertThat(left.get())
                 .as("S02: least time left before the end")
                 .isLessThan(bench().backend().lease().multipliedBy(9).dividedBy(10));
-        Lease next = Face.result(waiting);
+        Lease next = ApiStyle.result(waiting);
         assertThat(warned).as("onExpiring").isCompleted();
         assertThat(Bench.await(old.lost()).kind())
                 .as("S07")
@@ -87,9 +87,9 @@ interface SilenceContract extends Contract {
         Duration renewed = duration.multipliedBy(11).dividedBy(20); // every third of it, at the latest
         Bench.eventually("a renewal is over", Bench.LONG, () -> {
             assertThat(lease.isHeld())
-                    .as("held %s after the cut", Timing.since(cut))
+                    .as("held %s after the cut", TimeBounds.since(cut))
                     .isTrue();
-            return Timing.since(cut).compareTo(renewed) > 0;
+            return TimeBounds.since(cut).compareTo(renewed) > 0;
         });
         assertThat(told).as("losses told").isEmpty();
         bench().nemesis().heal(client);
@@ -98,7 +98,7 @@ interface SilenceContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S09_waitsOnASilentStoreAreBounded(Face face) throws Exception {
+    default void S09_waitsOnASilentStoreAreBounded(ApiStyle face) throws Exception {
         LockClient client = bench().client(IMPATIENT);
         DistributedLock lock = client.named("x");
         bench().nemesis().silence(client, "S09 on a silent store");
@@ -107,7 +107,7 @@ interface SilenceContract extends Contract {
             long start = System.nanoTime();
             assertThatThrownBy(() -> face.tryAcquire(lock, maxWait), "S15: no answer is not busy")
                     .isInstanceOf(BackendUnavailableException.class);
-            assertThat(Timing.since(start)).as("a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
+            assertThat(TimeBounds.since(start)).as("a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
         }
     }
 
@@ -134,7 +134,7 @@ interface SilenceContract extends Contract {
         // Not instead of waiting for it: what arrives late may arrive after this look.
         long healed = System.nanoTime();
         Bench.eventually("nothing stays", bench().backend().takeoverWithin().plusSeconds(1), () -> {
-            if (Timing.since(healed).compareTo(Bench.PROMPT) < 0) {
+            if (TimeBounds.since(healed).compareTo(Bench.PROMPT) < 0) {
                 return false;
             }
             return other.named("x").tryRun(Duration.ZERO, lease -> lease.ensureHeld());
@@ -144,14 +144,14 @@ interface SilenceContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S15_anUnboundedWaitOnASilentStoreFails(Face face) throws Exception {
+    default void S15_anUnboundedWaitOnASilentStoreFails(ApiStyle face) throws Exception {
         LockClient client = bench().client(IMPATIENT.unavailableAfter(Duration.ofSeconds(1)));
         bench().nemesis().silence(client, "S15");
         long start = System.nanoTime();
         assertThatThrownBy(() -> face.acquire(client.named("asked-in-vain")))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("asked-in-vain");
-        assertThat(Timing.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
+        assertThat(TimeBounds.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
     }
 
     @Test
@@ -163,7 +163,7 @@ interface SilenceContract extends Contract {
         CompletableFuture<Lease> waiting = client.named("y").acquireAsync();
         long start = System.nanoTime();
         client.close();
-        assertThat(Timing.since(start))
+        assertThat(TimeBounds.since(start))
                 .as("close")
                 .isLessThan(IMPATIENT.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
         assertThat(held.isHeld()).isFalse();

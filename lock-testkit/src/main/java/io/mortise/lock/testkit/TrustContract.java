@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** S19 what a client wrote beside its grant cannot break another, nor the terminal of whoever looks. */
+/** Contract that text of other clients can break neither a client nor a terminal (S19). */
 interface TrustContract extends Contract {
     /** Line ends, an escape sequence, quotes, separators of whatever format, half an escape, text that turns around. */
     List<String> HOSTILE = List.of(
@@ -67,7 +67,7 @@ interface TrustContract extends Contract {
                         .hasSize(1);
             }
             held.close();
-            Face.result(waiting).close();
+            ApiStyle.result(waiting).close();
         }
         bench().assertFree(other, "x");
     }
@@ -85,8 +85,8 @@ interface TrustContract extends Contract {
                 other.named("x").acquireAsync().thenCompose(Lease::releaseAsync);
         Bench.awaitWaiters(other, "x", 2);
         held.close();
-        assertThat(Face.result(hostile)).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(Face.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(hostile)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(ApiStyle.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(other, "x");
     }
 }

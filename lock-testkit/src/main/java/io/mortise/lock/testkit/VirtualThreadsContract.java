@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** Where Java has virtual threads: a crowd of them waits, and callbacks run on them. A carrier that stands still shows. */
+/** Contract with virtual threads. A carrier that stands still shows. */
 interface VirtualThreadsContract extends Contract {
     int THREADS = 1000;
     int LOCKS = 500;
@@ -53,7 +53,7 @@ interface VirtualThreadsContract extends Contract {
             }));
         }
         for (Future<?> each : all) {
-            Face.result(each);
+            ApiStyle.result(each);
         }
     }
 

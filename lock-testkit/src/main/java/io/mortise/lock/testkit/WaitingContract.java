@@ -20,21 +20,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** S09 waiting is bounded, S11 a release wakes the next, S12 first come first served. */
+/** Contract of bounded waiting (S09), wake-up (S11) and order (S12). */
 interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S09_aBoundedWaitEndsAtItsBound(Face face) throws Exception {
+    default void S09_aBoundedWaitEndsAtItsBound(ApiStyle face) throws Exception {
         Duration maxWait = Duration.ofMillis(400);
         try (Lease held = bench().client().named("x").acquire()) {
             DistributedLock lock = bench().client().named("x");
             AtomicBoolean busy = new AtomicBoolean();
-            Timing.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
+            TimeBounds.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
                 long start = System.nanoTime();
                 if (Bench.waitInVain(face, lock, maxWait)) {
                     busy.set(true);
                 }
-                Duration took = Timing.since(start);
+                Duration took = TimeBounds.since(start);
                 assertThat(took).as("a wait that the lock was busy").isGreaterThanOrEqualTo(maxWait);
                 return took.minus(maxWait);
             });
@@ -45,13 +45,13 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S09_zeroIsOneAttempt(Face face) throws Exception {
+    default void S09_zeroIsOneAttempt(ApiStyle face) throws Exception {
         LockClient client = bench().client();
         try (Lease held = bench().client().named("x").acquire()) {
-            Timing.overshoot("one attempt", Bench.PROMPT, Duration.ofMillis(250), () -> {
+            TimeBounds.overshoot("one attempt", Bench.PROMPT, Duration.ofMillis(250), () -> {
                 long start = System.nanoTime();
                 assertThat(face.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
-                return Timing.since(start);
+                return TimeBounds.since(start);
             });
             assertThat(held.isHeld()).isTrue();
         }
@@ -62,7 +62,7 @@ interface WaitingContract extends Contract {
     /** Busy means that somebody holds it, not that the client has yet to look. */
     @ParameterizedTest
     @EnumSource
-    default void S09_aFreeLockIsHadAtTheFirstAttempt(Face face) throws Exception {
+    default void S09_aFreeLockIsHadAtTheFirstAttempt(ApiStyle face) throws Exception {
         LockClient client = bench().client();
         for (String name : List.of("first", "second", "third")) {
             assertThat(face.tryAcquire(client.named(name), Duration.ZERO))
@@ -73,11 +73,11 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S11_aReleaseWakesTheNextWaiter(Face face) throws Exception {
+    default void S11_aReleaseWakesTheNextWaiter(ApiStyle face) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Bench.onlyIf(one, Capability.PUSH);
-        Timing.overshoot("from release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
+        TimeBounds.overshoot("from release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
             Lease held = one.named("x").acquire();
             Future<Long> waiting = bench().start(() -> {
                 Lease lease = face.acquire(two.named("x"));
@@ -88,7 +88,7 @@ interface WaitingContract extends Contract {
             Bench.awaitWaiters(one, "x", 1);
             long start = System.nanoTime();
             held.close();
-            return Duration.ofNanos(Face.result(waiting) - start);
+            return Duration.ofNanos(ApiStyle.result(waiting) - start);
         });
     }
 
@@ -98,7 +98,7 @@ interface WaitingContract extends Contract {
         LockClient two = bench().client();
         Bench.onlyIf(one, Capability.PUSH);
         LockAdmin admin = Bench.admin(bench().client(), "S11 after a forced release");
-        Timing.overshoot("from forced release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
+        TimeBounds.overshoot("from forced release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
             one.named("x").acquire();
             CompletableFuture<Long> granted = two.named("x").acquireAsync().thenApply(lease -> {
                 long now = System.nanoTime();
@@ -109,7 +109,7 @@ interface WaitingContract extends Contract {
             LockHolder seen = Bench.status(admin, "x").holders().get(0);
             long start = System.nanoTime();
             assertThat(Bench.await(admin.forceRelease("x", seen))).isTrue();
-            return Duration.ofNanos(Face.result(granted) - start);
+            return Duration.ofNanos(ApiStyle.result(granted) - start);
         });
     }
 
@@ -122,7 +122,7 @@ interface WaitingContract extends Contract {
         Bench.onlyIf(holder, Capability.PUSH);
         Duration spread = bench().releaseTime(holder);
         for (int i = 0; i < 50; i++) {
-            Lease held = Face.result(holder.named("x").acquireAsync());
+            Lease held = ApiStyle.result(holder.named("x").acquireAsync());
             CompletableFuture<Lease> leaving = leaver.named("x").acquireAsync();
             Bench.awaitWaiters(holder, "x", 1);
             CompletableFuture<Lease> staying = stayer.named("x").acquireAsync();
@@ -133,7 +133,7 @@ interface WaitingContract extends Contract {
             }
             Bench.eventually("the waiter that stays is granted", Bench.PROMPT, staying::isDone);
             staying.join().close();
-            Face.result(release);
+            ApiStyle.result(release);
         }
     }
 
@@ -154,14 +154,14 @@ interface WaitingContract extends Contract {
         }
         held.close();
         for (CompletableFuture<?> one : all) {
-            Face.result(one);
+            ApiStyle.result(one);
         }
         assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
     }
 
     @ParameterizedTest
     @EnumSource
-    default void S12_clientsAreGrantedInTheOrderOfArrival(Face face) throws Exception {
+    default void S12_clientsAreGrantedInTheOrderOfArrival(ApiStyle face) throws Exception {
         List<LockClient> clients = List.of(bench().client(), bench().client(), bench().client());
         Bench.onlyIf(clients.get(0), Capability.FAIR);
         Bench.admin(clients.get(0), "S12 among clients");
@@ -181,7 +181,7 @@ interface WaitingContract extends Contract {
         }
         held.close();
         for (Future<?> one : all) {
-            Face.result(one);
+            ApiStyle.result(one);
         }
         assertThat(order).containsExactly(1, 2, 3);
     }

@@ -17,13 +17,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** S08 and S10: who no longer wants the lock returns at once and leaves nothing. */
+/** Contract of withdrawal: a waiter that gives up returns at once and leaves nothing (S08, S10). */
 interface WithdrawalContract extends Contract {
     int RACES = 200;
 
     @ParameterizedTest
     @EnumSource
-    default void S08_aWaiterThatTimedOutLeavesNothing(Face face) throws Exception {
+    default void S08_aWaiterThatTimedOutLeavesNothing(ApiStyle face) throws Exception {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
         Lease held = holder.named("x").acquire();
@@ -62,7 +62,7 @@ interface WithdrawalContract extends Contract {
             if (!future.cancel(true)) {
                 future.join().close();
             }
-            Face.result(release);
+            ApiStyle.result(release);
             if (i % 10 == 0) {
                 bench().assertFree(holder, "x");
             }
@@ -89,12 +89,12 @@ interface WithdrawalContract extends Contract {
                     Thread.interrupted(); // the thread goes back to its pool
                 }
             });
-            Thread waiter = Face.result(thread);
+            Thread waiter = ApiStyle.result(thread);
             Bench.eventually("the waiter waits", Bench.LONG, () -> Bench.waits(waiter));
             Future<?> release = bench().releaseMeanwhile(held, i, spread);
             waiter.interrupt();
-            assertThat(Face.result(waiting)).isTrue();
-            Face.result(release);
+            assertThat(ApiStyle.result(waiting)).isTrue();
+            ApiStyle.result(release);
         }
         bench().assertFree(holder, "x");
     }
@@ -130,11 +130,11 @@ interface WithdrawalContract extends Contract {
         LockClient holder = bench().client();
         DistributedLock lock = bench().client().named("x");
         Lease held = holder.named("x").acquire();
-        Timing.overshoot("cancel", Bench.PROMPT, Duration.ofMillis(50), () -> {
+        TimeBounds.overshoot("cancel", Bench.PROMPT, Duration.ofMillis(50), () -> {
             CompletableFuture<Lease> waiting = lock.acquireAsync();
             long start = System.nanoTime();
             assertThat(waiting.cancel(true)).isTrue();
-            return Timing.since(start);
+            return TimeBounds.since(start);
         });
         held.close();
         bench().assertFree(holder, "x");

@@ -4,8 +4,8 @@ package io.mortise.lock.zookeeper;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.BackendOverLines;
 import io.mortise.lock.testkit.ConformanceServer;
+import io.mortise.lock.testkit.LinkedBackendUnderTest;
 import io.mortise.lock.testkit.servers.TcpProxy;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import io.mortise.lock.zookeeper.queue.ContenderNode;
@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
 
 /** A base path of its own for one test of the kit; each client reaches the server over a proxy of its own. */
-final class ZooKeeperUnderTest extends BackendOverLines<TcpProxy> {
+final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     /** Shorter sessions end on a loaded machine: a sync must be answered within three quarters of it. */
     private static final Duration SESSION = Duration.ofSeconds(3);
 

@@ -15,5 +15,5 @@ public interface Competitor {
     }
 
     /** Connects as a process of its own. */
-    Session open(String endpoint) throws Exception;
+    CompetitorSession open(String endpoint) throws Exception;
 }

@@ -8,7 +8,10 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-/** The peer on ZooKeeper. A new mutex for each acquire: with one shared by threads it sends far more. */
+/**
+ * Competitor on ZooKeeper: Curator's {@code InterProcessMutex}. A new mutex for each acquire: with one shared by threads it
+ * sends far more.
+ */
 final class CuratorMutex implements Competitor {
     static final String NAME = "curator";
 
@@ -21,12 +24,12 @@ final class CuratorMutex implements Competitor {
 
     @Override
     public String description() {
-        return "Curator " + Versions.of("curator-recipes")
+        return "Curator " + LibraryVersions.of("curator-recipes")
                 + " InterProcessMutex, a new one for each acquire; releases are awaited";
     }
 
     @Override
-    public Session open(String endpoint) throws Exception {
+    public CompetitorSession open(String endpoint) throws Exception {
         int timeout = Math.toIntExact(ZooKeeperTestBed.SESSION.toMillis());
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(endpoint)
@@ -40,9 +43,9 @@ final class CuratorMutex implements Competitor {
             client.close();
             throw new IllegalStateException("no ZooKeeper answered at " + endpoint + " within " + timeout + " ms");
         }
-        return new Session() {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) throws Exception {
+            public HeldGrant acquire(String lock) throws Exception {
                 InterProcessMutex mutex = new InterProcessMutex(client, BASE + lock);
                 mutex.acquire();
                 return new Mutex(mutex);
@@ -55,7 +58,7 @@ final class CuratorMutex implements Competitor {
         };
     }
 
-    private record Mutex(InterProcessMutex mutex) implements Held {
+    private record Mutex(InterProcessMutex mutex) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

@@ -3,8 +3,8 @@ package io.mortise.lock.benchmark.backend;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import io.mortise.lock.testkit.servers.BareEtcd;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawEtcd;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +21,7 @@ final class EtcdTestBed implements TestBed {
     static final ByteSequence VALUE = bytes("-".repeat(150));
 
     private final EtcdTestServer server = EtcdTestServer.start();
-    private final BareEtcd counter = server.connect();
+    private final RawEtcd counter = server.connect();
 
     @Override
     public String name() {
@@ -35,7 +35,8 @@ final class EtcdTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(new Mortise("etcd://", "?lease=" + LEASE.toSeconds() + "s"), new RawJetcd(), new JetcdLock());
+        return List.of(
+                new MortiseCompetitor("etcd://", "?lease=" + LEASE.toSeconds() + "s"), new RawJetcd(), new JetcdLock());
     }
 
     @Override
@@ -57,10 +58,10 @@ final class EtcdTestBed implements TestBed {
     }
 
     @Override
-    public RoundTrip roundTrip(String endpoint) {
+    public RoundTripProbe roundTrip(String endpoint) {
         Client client = connect(endpoint);
         ByteSequence key = bytes("round-trip");
-        return new RoundTrip() {
+        return new RoundTripProbe() {
             @Override
             public void once() throws Exception {
                 client.getKVClient().put(key, VALUE).get();
@@ -90,17 +91,17 @@ final class EtcdTestBed implements TestBed {
     }
 
     @Override
-    public List<Goal> goals() {
+    public List<FigureGoal> goals() {
         return List.of(
-                Goal.ratioAtLeast(0.9, RawJetcd.NAME, "one-thread", "cycles/s"),
-                Goal.ratioAtLeast(0.9, RawJetcd.NAME, "sixteen-locks", "cycles/s"),
+                FigureGoal.ratioAtLeast(0.9, RawJetcd.NAME, "one-thread", "cycles/s"),
+                FigureGoal.ratioAtLeast(0.9, RawJetcd.NAME, "sixteen-locks", "cycles/s"),
                 // Raw transactions have no queue: those who find the lock taken can only try again.
-                Goal.ratioAtLeast(0.8, RawJetcd.NAME, "contended", "hand-offs/s")
+                FigureGoal.ratioAtLeast(0.8, RawJetcd.NAME, "contended", "hand-offs/s")
                         .by("one-thread", "cycles/s"),
-                Goal.atMost(2, "crowd", "requests a hand-off"),
-                Goal.atMost(0, "held", "work a renewal period"),
-                Goal.atMost(1, "held", "Range a renewal period"),
-                Goal.atMost(10, "held", "threads more"));
+                FigureGoal.atMost(2, "crowd", "requests a hand-off"),
+                FigureGoal.atMost(0, "held", "work a renewal period"),
+                FigureGoal.atMost(1, "held", "Range a renewal period"),
+                FigureGoal.atMost(10, "held", "threads more"));
     }
 
     @Override

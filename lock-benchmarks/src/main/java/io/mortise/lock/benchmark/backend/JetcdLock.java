@@ -11,10 +11,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * The peer on etcd: the server's lock service by jetcd, with one lease for each thread, as two acquires with one lease both
- * get the lock.
- */
+/** Competitor on etcd: the server's lock service, called by jetcd. */
 final class JetcdLock implements Competitor {
     static final String NAME = "jetcd";
 
@@ -25,17 +22,17 @@ final class JetcdLock implements Competitor {
 
     @Override
     public String description() {
-        return "jetcd " + Versions.of("jetcd-core") + " Lock, one lease a thread, kept alive";
+        return "jetcd " + LibraryVersions.of("jetcd-core") + " Lock, one lease a thread, kept alive";
     }
 
     @Override
-    public Session open(String endpoint) {
+    public CompetitorSession open(String endpoint) {
         Client client = EtcdTestBed.connect(endpoint);
         Lock locks = client.getLockClient();
         ThreadLocal<Long> lease = ThreadLocal.withInitial(() -> leaseOf(client));
-        return new Session() {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) throws Exception {
+            public HeldGrant acquire(String lock) throws Exception {
                 return new Key(
                         locks,
                         locks.lock(EtcdTestBed.bytes("jetcd/" + lock), lease.get())
@@ -59,7 +56,7 @@ final class JetcdLock implements Competitor {
         return lease;
     }
 
-    private record Key(Lock locks, ByteSequence key) implements Held {
+    private record Key(Lock locks, ByteSequence key) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

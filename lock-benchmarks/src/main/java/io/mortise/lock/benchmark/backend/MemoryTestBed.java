@@ -27,7 +27,7 @@ final class MemoryTestBed implements TestBed {
 
     @Override
     public List<Competitor> competitors() {
-        return List.of(new Mortise("memory:", ""), new RawMemory());
+        return List.of(new MortiseCompetitor("memory:", ""), new RawMemory());
     }
 
     @Override
@@ -41,7 +41,7 @@ final class MemoryTestBed implements TestBed {
     }
 
     @Override
-    public RoundTrip roundTrip(String endpoint) {
+    public RoundTripProbe roundTrip(String endpoint) {
         throw new UnsupportedOperationException("there is no connection to " + store);
     }
 
@@ -61,7 +61,7 @@ final class MemoryTestBed implements TestBed {
     }
 
     @Override
-    public List<Goal> goals() {
+    public List<FigureGoal> goals() {
         return List.of();
     }
 

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The least that locks: a transaction that puts a key of one lease if it is not there, and a delete. It renews nothing and
- * recovers from nothing; who finds the lock taken tries again a millisecond later.
+ * Competitor on etcd: a transaction that puts if absent, and a delete. It renews nothing and recovers from nothing; who finds
+ * the lock taken tries again a millisecond later.
  */
 final class RawJetcd implements Competitor {
     static final String NAME = "raw";
@@ -35,7 +35,7 @@ final class RawJetcd implements Competitor {
 
     @Override
     public String description() {
-        return "jetcd " + Versions.of("jetcd-core")
+        return "jetcd " + LibraryVersions.of("jetcd-core")
                 + ": a Txn that puts if absent, a delete; tries again every millisecond";
     }
 
@@ -45,14 +45,14 @@ final class RawJetcd implements Competitor {
     }
 
     @Override
-    public Session open(String endpoint) throws Exception {
+    public CompetitorSession open(String endpoint) throws Exception {
         Client client = EtcdTestBed.connect(endpoint);
         KV requests = client.getKVClient();
         long lease = client.getLeaseClient().grant(LEASE_SECONDS).get().getID();
         PutOption withLease = PutOption.builder().withLeaseId(lease).build();
-        return new Session() {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) throws Exception {
+            public HeldGrant acquire(String lock) throws Exception {
                 ByteSequence key = EtcdTestBed.bytes("raw/" + lock);
                 Cmp isAbsent = new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
                 Op put = Op.put(key, EtcdTestBed.VALUE, withLease);
@@ -71,7 +71,7 @@ final class RawJetcd implements Competitor {
         };
     }
 
-    private record Key(KV requests, ByteSequence key) implements Held {
+    private record Key(KV requests, ByteSequence key) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

@@ -13,9 +13,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The pattern that the Redis documentation describes, by Lettuce as it comes: {@code SET key value NX PX}, and a script that
- * deletes the key if the value is still there. It has no tokens, renews nothing and recovers from nothing; who finds the lock
- * taken tries again a millisecond later.
+ * Competitor on Redis: {@code SET key value NX PX}, and a script that compares and deletes. It has no tokens, renews nothing
+ * and recovers from nothing; who finds the lock taken tries again a millisecond later.
  */
 final class RawLettuce implements Competitor {
     static final String NAME = "raw";
@@ -34,7 +33,7 @@ final class RawLettuce implements Competitor {
 
     @Override
     public String description() {
-        return "Lettuce " + Versions.of("lettuce-core")
+        return "Lettuce " + LibraryVersions.of("lettuce-core")
                 + ": SET NX PX, EVALSHA to delete; tries again every millisecond";
     }
 
@@ -44,13 +43,13 @@ final class RawLettuce implements Competitor {
     }
 
     @Override
-    public Session open(String endpoint) {
+    public CompetitorSession open(String endpoint) {
         RedisClient client = RedisClient.create(RedisTestBed.uri(endpoint));
         StatefulRedisConnection<String, String> connection = client.connect();
         String release = connection.sync().scriptLoad(RELEASE);
-        return new Session() {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) {
+            public HeldGrant acquire(String lock) {
                 RedisCommands<String, String> commands = connection.sync();
                 String key = "raw:" + lock;
                 String value =
@@ -71,7 +70,7 @@ final class RawLettuce implements Competitor {
     }
 
     private record Key(StatefulRedisConnection<String, String> connection, String script, String key, String value)
-            implements Held {
+            implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** One connection to each of several masters, by Lettuce as it comes; what is asked, all are asked at once. */
+/** Connections to several masters, which are all asked at once. */
 final class RawMasters implements AutoCloseable {
     private final RedisClient client = RedisClient.create();
     private final List<StatefulRedisConnection<String, String>> connections = new ArrayList<>();

@@ -6,7 +6,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
-/** One fair semaphore per lock, as fair as Mortise's queue: the least that can be done inside one JVM. */
+/** Competitor in memory: one fair semaphore per lock. */
 final class RawMemory implements Competitor {
     private final Map<String, Semaphore> locks = new ConcurrentHashMap<>();
 
@@ -21,10 +21,10 @@ final class RawMemory implements Competitor {
     }
 
     @Override
-    public Session open(String endpoint) {
-        return new Session() {
+    public CompetitorSession open(String endpoint) {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) throws InterruptedException {
+            public HeldGrant acquire(String lock) throws InterruptedException {
                 Semaphore permit = locks.computeIfAbsent(lock, name -> new Semaphore(1, true));
                 permit.acquire();
                 return new Permit(permit);
@@ -35,7 +35,7 @@ final class RawMemory implements Competitor {
         };
     }
 
-    private record Permit(Semaphore permit) implements Held {
+    private record Permit(Semaphore permit) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

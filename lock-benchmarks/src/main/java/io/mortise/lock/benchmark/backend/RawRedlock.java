@@ -11,8 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The algorithm that the Redis documentation describes, by Lettuce as it comes: {@code SET key value NX PX} to all masters at
- * once, done with a majority, and a script that deletes the key on all of them. It has no tokens, renews nothing and recovers
+ * Competitor on Redlock: the published algorithm by hand, all masters at once. It has no tokens, renews nothing and recovers
  * from nothing; who finds no majority gives back what it got and tries again a millisecond later, more or less.
  */
 final class RawRedlock implements Competitor {
@@ -27,7 +26,7 @@ final class RawRedlock implements Competitor {
 
     @Override
     public String description() {
-        return "Lettuce " + Versions.of("lettuce-core")
+        return "Lettuce " + LibraryVersions.of("lettuce-core")
                 + ": SET NX PX, EVALSHA, on a majority; tries again every millisecond";
     }
 
@@ -37,13 +36,13 @@ final class RawRedlock implements Competitor {
     }
 
     @Override
-    public Session open(String endpoint) {
+    public CompetitorSession open(String endpoint) {
         RawMasters masters = new RawMasters(endpoint);
         String release = masters.load(RawLettuce.RELEASE);
         SetArgs ifFree = SetArgs.Builder.nx().px(RawLettuce.LEASE_MILLIS);
-        return new Session() {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) {
+            public HeldGrant acquire(String lock) {
                 String key = "raw:" + lock;
                 while (true) {
                     String value =
@@ -67,7 +66,7 @@ final class RawRedlock implements Competitor {
         };
     }
 
-    private record Keys(RawMasters masters, String script, String key, String value) implements Held {
+    private record Keys(RawMasters masters, String script, String key, String value) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

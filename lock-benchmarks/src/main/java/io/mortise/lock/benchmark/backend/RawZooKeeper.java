@@ -14,10 +14,7 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
-/**
- * The least that is correct on ZooKeeper, written by hand: an ephemeral sequential node and the list of the queue sent
- * together, a watch on the node ahead, the list again when that node goes, a delete. It recovers from nothing.
- */
+/** Competitor on ZooKeeper: an ephemeral sequential node, by hand. It recovers from nothing. */
 final class RawZooKeeper implements Competitor {
     private static final String BASE = "/raw";
 
@@ -32,15 +29,15 @@ final class RawZooKeeper implements Competitor {
     }
 
     @Override
-    public Session open(String endpoint) throws Exception {
+    public CompetitorSession open(String endpoint) throws Exception {
         return new Client(ZooKeeperTestBed.connect(endpoint));
     }
 
     private record Node(String path, long czxid) {}
 
-    private record Client(ZooKeeper handle) implements Session {
+    private record Client(ZooKeeper handle) implements CompetitorSession {
         @Override
-        public Held acquire(String lock) throws Exception {
+        public HeldGrant acquire(String lock) throws Exception {
             String queue = BASE + "/" + lock;
             while (true) {
                 CompletableFuture<Node> created = new CompletableFuture<>();
@@ -139,7 +136,7 @@ final class RawZooKeeper implements Competitor {
         future.completeExceptionally(KeeperException.create(Code.get(code), path));
     }
 
-    private record Place(ZooKeeper handle, Node node) implements Held {
+    private record Place(ZooKeeper handle, Node node) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.of(node.czxid());

@@ -4,7 +4,7 @@ package io.mortise.lock.benchmark.backend;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +21,7 @@ final class RedisTestBed implements TestBed {
     static final int VALUE_LENGTH = 150;
 
     private final RedisTestServer server = RedisTestServer.start();
-    private final BareRedis counter = server.connect();
+    private final RawRedis counter = server.connect();
     private long looks;
 
     @Override
@@ -37,7 +37,9 @@ final class RedisTestBed implements TestBed {
     @Override
     public List<Competitor> competitors() {
         return List.of(
-                new Mortise("redis://", "?lease=" + LEASE.toSeconds() + "s"), new RawLettuce(), new RedissonLock());
+                new MortiseCompetitor("redis://", "?lease=" + LEASE.toSeconds() + "s"),
+                new RawLettuce(),
+                new RedissonLock());
     }
 
     @Override
@@ -51,10 +53,10 @@ final class RedisTestBed implements TestBed {
     }
 
     @Override
-    public RoundTrip roundTrip(String endpoint) {
+    public RoundTripProbe roundTrip(String endpoint) {
         RedisClient client = RedisClient.create(uri(endpoint));
         StatefulRedisConnection<String, String> connection = client.connect();
-        return new RoundTrip() {
+        return new RoundTripProbe() {
             @Override
             public void once() {
                 connection.sync().set("round-trip", "-".repeat(VALUE_LENGTH));
@@ -92,16 +94,16 @@ final class RedisTestBed implements TestBed {
     }
 
     @Override
-    public List<Goal> goals() {
+    public List<FigureGoal> goals() {
         return List.of(
-                Goal.ratioAtLeast(0.9, RawLettuce.NAME, "one-thread", "cycles/s"),
-                Goal.ratioAtLeast(0.95, RawLettuce.NAME, "sixteen-locks", "cycles/s"),
+                FigureGoal.ratioAtLeast(0.9, RawLettuce.NAME, "one-thread", "cycles/s"),
+                FigureGoal.ratioAtLeast(0.95, RawLettuce.NAME, "sixteen-locks", "cycles/s"),
                 // Raw commands have no queue: those who find the lock taken can only try again.
-                Goal.ratioAtLeast(0.9, RawLettuce.NAME, "contended", "hand-offs/s")
+                FigureGoal.ratioAtLeast(0.9, RawLettuce.NAME, "contended", "hand-offs/s")
                         .by("one-thread", "cycles/s"),
-                Goal.atMost(1.2, "crowd", "requests a hand-off"),
-                Goal.atMost(10, "held", "work a renewal period"),
-                Goal.atMost(10, "held", "threads more"));
+                FigureGoal.atMost(1.2, "crowd", "requests a hand-off"),
+                FigureGoal.atMost(10, "held", "work a renewal period"),
+                FigureGoal.atMost(10, "held", "threads more"));
     }
 
     @Override

@@ -8,7 +8,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** The peer on Redis: its plain lock, renewed by its watchdog. */
+/** Competitor on Redis: Redisson's {@code RLock}. */
 final class RedissonLock implements Competitor {
     static final String NAME = "redisson";
 
@@ -19,18 +19,18 @@ final class RedissonLock implements Competitor {
 
     @Override
     public String description() {
-        return "Redisson " + Versions.of("redisson") + " RLock, renewed by its watchdog";
+        return "Redisson " + LibraryVersions.of("redisson") + " RLock, renewed by its watchdog";
     }
 
     @Override
-    public Session open(String endpoint) {
+    public CompetitorSession open(String endpoint) {
         Config config = new Config();
         config.setLockWatchdogTimeout(RedisTestBed.LEASE.toMillis());
         config.useSingleServer().setAddress("redis://" + endpoint);
         RedissonClient client = Redisson.create(config);
-        return new Session() {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) {
+            public HeldGrant acquire(String lock) {
                 RLock granted = client.getLock("redisson:" + lock);
                 granted.lock();
                 return new Granted(granted);
@@ -43,7 +43,7 @@ final class RedissonLock implements Competitor {
         };
     }
 
-    record Granted(RLock lock) implements Held {
+    record Granted(RLock lock) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

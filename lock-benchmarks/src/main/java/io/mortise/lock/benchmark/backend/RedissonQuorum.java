@@ -16,9 +16,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * The peer on several masters: Redisson's own Redlock, which it has deprecated and still ships. Its clients, one for each master,
- * share their threads, and have a connection for each thread that a scenario has: else several of them would start thousands of
- * threads and connections.
+ * Competitor on Redlock: Redisson's {@code RedissonRedLock}. Its clients, one for each master, share their threads, and have a
+ * connection for each thread that a scenario has: else several of them would start thousands of threads and connections.
  */
 final class RedissonQuorum implements Competitor {
     static final String NAME = "redisson";
@@ -32,11 +31,11 @@ final class RedissonQuorum implements Competitor {
 
     @Override
     public String description() {
-        return "Redisson " + Versions.of("redisson") + " RedissonRedLock, renewed by its watchdog";
+        return "Redisson " + LibraryVersions.of("redisson") + " RedissonRedLock, renewed by its watchdog";
     }
 
     @Override
-    public Session open(String endpoint) {
+    public CompetitorSession open(String endpoint) {
         EventLoopGroup events = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         ExecutorService executor = Executors.newFixedThreadPool(16);
         List<RedissonClient> clients = new ArrayList<>();
@@ -50,9 +49,9 @@ final class RedissonQuorum implements Competitor {
                     .setConnectionPoolSize(CONNECTIONS);
             clients.add(Redisson.create(config));
         }
-        return new Session() {
+        return new CompetitorSession() {
             @Override
-            public Held acquire(String lock) {
+            public HeldGrant acquire(String lock) {
                 RLock granted = quorumOf(clients.stream()
                         .map(client -> client.getLock("redisson:" + lock))
                         .toArray(RLock[]::new));

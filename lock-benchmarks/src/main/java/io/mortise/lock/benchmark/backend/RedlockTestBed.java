@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.backend;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,7 +16,7 @@ final class RedlockTestBed implements TestBed {
     private static final int MASTERS = 5;
 
     private final List<RedisTestServer> servers = new ArrayList<>();
-    private final List<BareRedis> counters = new ArrayList<>();
+    private final List<RawRedis> counters = new ArrayList<>();
     private long looks;
 
     RedlockTestBed() {
@@ -41,7 +41,8 @@ final class RedlockTestBed implements TestBed {
     @Override
     public List<Competitor> competitors() {
         return List.of(
-                new Mortise("redlock://", "?lease=" + RedisTestBed.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
+                new MortiseCompetitor(
+                        "redlock://", "?lease=" + RedisTestBed.LEASE.toSeconds() + "s&testOnlyNewMasters=true"),
                 new RawRedlock(),
                 new RedissonQuorum());
     }
@@ -62,9 +63,9 @@ final class RedlockTestBed implements TestBed {
 
     /** A write is acknowledged once a majority has it. */
     @Override
-    public RoundTrip roundTrip(String endpoint) {
+    public RoundTripProbe roundTrip(String endpoint) {
         RawMasters masters = new RawMasters(endpoint);
-        return new RoundTrip() {
+        return new RoundTripProbe() {
             @Override
             public void once() {
                 masters.majority(
@@ -83,7 +84,7 @@ final class RedlockTestBed implements TestBed {
     public synchronized Map<String, Long> requests() {
         looks++;
         long reads = 0;
-        for (BareRedis counter : counters) {
+        for (RawRedis counter : counters) {
             reads += Long.parseLong(counter.info("stats").get("total_reads_processed")) - looks;
         }
         return Map.of("read", reads);
@@ -100,18 +101,18 @@ final class RedlockTestBed implements TestBed {
     }
 
     @Override
-    public List<Goal> goals() {
+    public List<FigureGoal> goals() {
         return List.of(
-                Goal.ratioAtLeast(0.9, RawRedlock.NAME, "one-thread", "cycles/s"),
-                Goal.ratioAtLeast(0.85, RawRedlock.NAME, "sixteen-locks", "cycles/s"),
-                Goal.atMost(12, "crowd", "requests a hand-off"),
-                Goal.atMost(10 * MASTERS, "held", "work a renewal period"),
-                Goal.atMost(10, "held", "threads more"));
+                FigureGoal.ratioAtLeast(0.9, RawRedlock.NAME, "one-thread", "cycles/s"),
+                FigureGoal.ratioAtLeast(0.85, RawRedlock.NAME, "sixteen-locks", "cycles/s"),
+                FigureGoal.atMost(12, "crowd", "requests a hand-off"),
+                FigureGoal.atMost(10 * MASTERS, "held", "work a renewal period"),
+                FigureGoal.atMost(10, "held", "threads more"));
     }
 
     @Override
     public void close() {
-        counters.forEach(BareRedis::close);
+        counters.forEach(RawRedis::close);
         servers.forEach(RedisTestServer::close);
     }
 }

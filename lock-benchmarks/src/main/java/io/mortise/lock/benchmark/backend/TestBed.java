@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A store that runs, and those who compete on it. A new backend is one class that implements this, and a line in
+ * A running store, its counters, and the competitors on it. A new backend is one class that implements this, and a line in
  * {@link TestBeds}. Closing it stops the store.
  */
 public interface TestBed extends AutoCloseable {
@@ -29,7 +29,7 @@ public interface TestBed extends AutoCloseable {
     boolean isRemote();
 
     /** A connection on which to measure round trips; only if {@link #isRemote()}. */
-    RoundTrip roundTrip(String endpoint) throws Exception;
+    RoundTripProbe roundTrip(String endpoint) throws Exception;
 
     /** All requests of all clients so far by kind, as the server counts them; empty if it does not. */
     Map<String, Long> requests();
@@ -41,7 +41,7 @@ public interface TestBed extends AutoCloseable {
     Duration renewal();
 
     /** What Mortise is to reach here. */
-    List<Goal> goals();
+    List<FigureGoal> goals();
 
     @Override
     void close();

@@ -4,7 +4,7 @@ package io.mortise.lock.benchmark.backend;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The backends that can be measured. */
+/** All stores that can be measured. */
 public final class TestBeds {
     private TestBeds() {}
 

@@ -32,13 +32,13 @@ final class ZooKeeperTestBed implements TestBed {
 
     @Override
     public String description() {
-        return "ZooKeeper " + Versions.of("zookeeper") + ", one server in this JVM";
+        return "ZooKeeper " + LibraryVersions.of("zookeeper") + ", one server in this JVM";
     }
 
     @Override
     public List<Competitor> competitors() {
         return List.of(
-                new Mortise("zookeeper://", "/mortise?sessionTimeout=" + SESSION.toSeconds() + "s"),
+                new MortiseCompetitor("zookeeper://", "/mortise?sessionTimeout=" + SESSION.toSeconds() + "s"),
                 new RawZooKeeper(),
                 new CuratorMutex());
     }
@@ -69,10 +69,10 @@ final class ZooKeeperTestBed implements TestBed {
     }
 
     @Override
-    public RoundTrip roundTrip(String endpoint) throws Exception {
+    public RoundTripProbe roundTrip(String endpoint) throws Exception {
         ZooKeeper handle = connect(endpoint);
         String node = handle.create("/round-trip-", DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
-        return new RoundTrip() {
+        return new RoundTripProbe() {
             @Override
             public void once() throws Exception {
                 handle.setData(node, DATA, -1);
@@ -101,19 +101,19 @@ final class ZooKeeperTestBed implements TestBed {
     }
 
     @Override
-    public List<Goal> goals() {
+    public List<FigureGoal> goals() {
         return List.of(
-                Goal.ratioAtLeast(1.35, CuratorMutex.NAME, "one-thread", "cycles/s"),
-                Goal.ratioAtLeast(1.2, CuratorMutex.NAME, "contended", "hand-offs/s"),
-                Goal.ratioAtLeast(1.5, CuratorMutex.NAME, "one-thread-5ms", "cycles/s"),
-                Goal.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
-                Goal.atMost(2.0, "crowd", "requests a hand-off"),
-                Goal.atMost(0, "held", "work a renewal period"),
-                Goal.atMost(1, "held", "sync a renewal period"),
-                Goal.atMost(10, "held", "threads more"),
-                Goal.atMost(1.5, "round-trips", "cycle, async release"),
-                Goal.atMost(2.0, "round-trips", "cycle, release awaited"),
-                Goal.atMost(1.3, "round-trips", "hand-off"));
+                FigureGoal.ratioAtLeast(1.35, CuratorMutex.NAME, "one-thread", "cycles/s"),
+                FigureGoal.ratioAtLeast(1.2, CuratorMutex.NAME, "contended", "hand-offs/s"),
+                FigureGoal.ratioAtLeast(1.5, CuratorMutex.NAME, "one-thread-5ms", "cycles/s"),
+                FigureGoal.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
+                FigureGoal.atMost(2.0, "crowd", "requests a hand-off"),
+                FigureGoal.atMost(0, "held", "work a renewal period"),
+                FigureGoal.atMost(1, "held", "sync a renewal period"),
+                FigureGoal.atMost(10, "held", "threads more"),
+                FigureGoal.atMost(1.5, "round-trips", "cycle, async release"),
+                FigureGoal.atMost(2.0, "round-trips", "cycle, release awaited"),
+                FigureGoal.atMost(1.3, "round-trips", "hand-off"));
     }
 
     @Override

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.scenario;
 
-/** Two held one lock at once, or tokens did not rise: the figures mean nothing. */
+/** Thrown when two held one lock at once, or tokens did not rise. */
 public final class ExclusionViolated extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -38,5 +38,5 @@ public interface Scenario {
     }
 
     /** Measures one competitor for one round. Each round of each competitor gives figures of the same names. */
-    Figures run(Trial trial) throws Exception;
+    RoundFigures run(CompetitorRound trial) throws Exception;
 }

@@ -4,7 +4,7 @@ package io.mortise.lock.benchmark.scenario;
 import java.time.Duration;
 import java.util.List;
 
-/** All that can be measured, in the order of the table. */
+/** All scenarios, in the order of the table. */
 public final class Scenarios {
     private static final Duration NEAR = Duration.ofMillis(5);
     private static final Duration FAR = Duration.ofMillis(10);
@@ -14,13 +14,13 @@ public final class Scenarios {
     /** Names are unique. */
     public static List<Scenario> all() {
         return List.of(
-                new OneThread("one-thread", Duration.ZERO),
-                new SixteenLocks(),
-                new Contended("contended", Duration.ZERO),
-                new Crowd(),
-                new HeldLocks(),
-                new OneThread("one-thread-5ms", NEAR),
-                new Contended("contended-5ms", NEAR),
-                new RoundTrips(FAR));
+                new OneThreadScenario("one-thread", Duration.ZERO),
+                new SixteenLocksScenario(),
+                new ContendedScenario("contended", Duration.ZERO),
+                new CrowdScenario(),
+                new HeldLocksScenario(),
+                new OneThreadScenario("one-thread-5ms", NEAR),
+                new ContendedScenario("contended-5ms", NEAR),
+                new RoundTripsScenario(FAR));
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
-import io.mortise.lock.benchmark.scenario.Figures;
+import io.mortise.lock.benchmark.scenario.RoundFigures;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,31 +10,31 @@ import java.util.stream.DoubleStream;
 /** Results as if they had been measured. */
 final class Samples {
     /** The peer had not done. */
-    static final WarmedUp WARMED_UP = new WarmedUp(
+    static final WarmUpReport WARMED_UP = new WarmUpReport(
             "cycles/s",
             Map.of("mortise", List.of(1.0, 1.0), "raw", List.of(2.0, 2.0), "peer", List.of(3.0, 9.0)),
             List.of("peer"));
 
     private Samples() {}
 
-    static Figures figures(double speed, double requests) {
+    static RoundFigures figures(double speed, double requests) {
         Map<String, Double> values = new LinkedHashMap<>();
         values.put("cycles/s", speed);
         values.put("requests a cycle", requests);
-        return new Figures(values, Map.of("delete", 1.0, "create2", requests), "cycle");
+        return new RoundFigures(values, Map.of("delete", 1.0, "create2", requests), "cycle");
     }
 
-    static List<Figures> rounds(double requests, double... speeds) {
+    static List<RoundFigures> rounds(double requests, double... speeds) {
         return DoubleStream.of(speeds)
                 .mapToObj(speed -> figures(speed, requests))
                 .toList();
     }
 
-    static Result result() {
-        Map<String, List<Figures>> rounds = new LinkedHashMap<>();
+    static ScenarioResult result() {
+        Map<String, List<RoundFigures>> rounds = new LinkedHashMap<>();
         rounds.put("mortise", rounds(0, 30_000, 10_000, 20_000));
         rounds.put("raw", rounds(0, 250_000, 100_000, 200_000));
         rounds.put("peer", rounds(2.5, 10_000, 10_000, 10_000));
-        return new Result("store", "one-thread", "as tests have it", WARMED_UP, rounds);
+        return new ScenarioResult("store", "one-thread", "as tests have it", WARMED_UP, rounds);
     }
 }

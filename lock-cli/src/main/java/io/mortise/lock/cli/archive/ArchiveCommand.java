@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.archive;
 
-import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.io.File;
 import java.io.IOException;
@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** {@code lockctl archive}: notes the classes of a rehearsal, then has Java write them down in the form in which it needs them. */
+/** The command {@code lockctl archive}: makes an archive of the classes that a command loads. */
 @Command(
         name = "archive",
         header = "Writes an archive with which lockctl starts in half the time.",
@@ -42,7 +43,7 @@ public final class ArchiveCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         String jar = System.getProperty("java.class.path");
         if (!jar.endsWith(".jar") || jar.contains(File.pathSeparator)) {
-            throw new CommandFailed(
+            throw new CommandFailedException(
                     ExitCodes.FAILED, "this is not run from lockctl.jar alone: there is no archive of folders");
         }
         Path target = file.toAbsolutePath();
@@ -87,13 +88,14 @@ public final class ArchiveCommand implements Callable<Integer> {
                 .start();
         try {
             if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                throw new CommandFailed(ExitCodes.IO, command + " did not end within " + PATIENCE_SECONDS + " s");
+                throw new CommandFailedException(
+                        ExitCodes.IO, command + " did not end within " + PATIENCE_SECONDS + " s");
             }
         } finally {
             process.destroyForcibly();
         }
         if (process.exitValue() != 0) {
-            throw new CommandFailed(ExitCodes.IO, command + " failed: " + lastLine(said));
+            throw new CommandFailedException(ExitCodes.IO, command + " failed: " + lastLine(said));
         }
     }
 

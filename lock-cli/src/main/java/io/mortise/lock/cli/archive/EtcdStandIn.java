@@ -18,7 +18,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** Says what an etcd without any lock says to a client that looks. */
+/** Answers a client as an etcd without any lock does. */
 final class EtcdStandIn implements AutoCloseable {
     private final Server server;
 

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Says what a Redis without any lock says to a client that looks. */
+/** Answers a client as a Redis without any lock does. */
 final class RedisStandIn implements AutoCloseable {
     private final ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
 

@@ -2,11 +2,11 @@
 package io.mortise.lock.cli.bench;
 
 import io.mortise.lock.LockClient;
+import io.mortise.lock.cli.invocation.CommonOptions;
 import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.JsonText;
-import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.invocation.LoggingSetup;
 import io.mortise.lock.spi.LockUrl;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -24,6 +24,7 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** {@code lockctl bench}: a quick figure on the user's own store. */
+/** The command {@code lockctl bench}: a quick figure on the user's own store. */
 @Command(
         name = "bench",
         header = "Measures how fast the store takes and releases locks.",
@@ -46,7 +47,7 @@ public final class BenchCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable Invocation given;
+    private @Nullable CommonOptions given;
 
     @Option(
             names = {"-t", "--threads"},
@@ -79,27 +80,27 @@ public final class BenchCommand implements Callable<Integer> {
         if (time.compareTo(LEAST) < 0 || time.compareTo(MOST) > 0 || warmUp.compareTo(MOST) > 0) {
             throw wrong("--time must be from 100ms to 10m, and --warm-up at most 10m");
         }
-        Invocation invocation = Objects.requireNonNull(given);
+        CommonOptions invocation = Objects.requireNonNull(given);
         if (!invocation.verbose()) {
-            Logging.errorsOnly("io.mortise.lock"); // what a client warns of at its start is for doctor
+            LoggingSetup.errorsOnly("io.mortise.lock"); // what a client warns of at its start is for doctor
         }
         PrintWriter out = spec.commandLine().getOut();
         String run = "lockctl-bench/" + UUID.randomUUID() + "/";
         try (LockClient one = invocation.connect();
                 LockClient two = invocation.connect();
-                AtExit atExit = AtExit.closing(one, two)) {
-            Cycles cycles = new Cycles(threads, warmUp, time);
+                CloseOnExit atExit = CloseOnExit.closing(one, two)) {
+            AcquireReleaseLoop cycles = new AcquireReleaseLoop(threads, warmUp, time);
             if (!invocation.json()) {
                 out.println(threads + " threads, " + time.toMillis() / 1e3 + " s each; times in milliseconds");
-                out.println(Figures.HEADER);
+                out.println(LatencyFigures.HEADER);
                 out.flush();
             }
-            Figures own = cycles.run("own locks", thread -> one.named(run + thread));
+            LatencyFigures own = cycles.run("own locks", thread -> one.named(run + thread));
             if (!invocation.json()) {
                 out.println(own.line());
                 out.flush();
             }
-            Figures shared = cycles.run("one lock", thread -> (thread % 2 == 0 ? one : two).named(run + "one"));
+            LatencyFigures shared = cycles.run("one lock", thread -> (thread % 2 == 0 ? one : two).named(run + "one"));
             out.println(invocation.json() ? JsonText.of(json(invocation, own, shared)) : shared.line());
             out.flush();
         }
@@ -110,7 +111,7 @@ public final class BenchCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), message);
     }
 
-    private Map<String, Object> json(Invocation invocation, Figures own, Figures shared) {
+    private Map<String, Object> json(CommonOptions invocation, LatencyFigures own, LatencyFigures shared) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("url", LockUrl.parse(invocation.url()).toString());
         object.put("threads", threads);

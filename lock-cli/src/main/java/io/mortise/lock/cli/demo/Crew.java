@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.demo;
 
-import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,7 +88,7 @@ final class Crew implements AutoCloseable {
             onTick.accept(Duration.ofNanos(now - start));
             if (event == null) {
                 if (now - lastHeard > SILENCE.toNanos()) {
-                    throw new CommandFailed(
+                    throw new CommandFailedException(
                             ExitCodes.FAILED,
                             "no worker has said anything for " + SILENCE.toSeconds() + " s while waiting for " + what
                                     + "; a long session timeout in --url makes the drills long");
@@ -117,10 +117,11 @@ final class Crew implements AutoCloseable {
 
     private static void check(Event event) {
         if (event.message() instanceof Message.Failed failed) {
-            throw new CommandFailed(failed.code(), "worker " + event.from() + " failed: " + failed.text());
+            throw new CommandFailedException(failed.code(), "worker " + event.from() + " failed: " + failed.text());
         }
         if (event.message() instanceof Message.Ended ended) {
-            throw new CommandFailed(ExitCodes.SOFTWARE, "worker " + event.from() + " ended: " + ended.lastLines());
+            throw new CommandFailedException(
+                    ExitCodes.SOFTWARE, "worker " + event.from() + " ended: " + ended.lastLines());
         }
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.demo;
 
+import io.mortise.lock.cli.invocation.CommonOptions;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.Invocation;
-import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.invocation.LoggingSetup;
 import io.mortise.lock.spi.LockUrl;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import java.io.IOException;
@@ -42,7 +42,7 @@ public final class DemoCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable Invocation given;
+    private @Nullable CommonOptions given;
 
     @Option(
             names = "--workers",
@@ -64,7 +64,7 @@ public final class DemoCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
-        Invocation invocation = Objects.requireNonNull(given);
+        CommonOptions invocation = Objects.requireNonNull(given);
         boolean json = invocation.json();
         Progress progress = json ? new Progress(err, terminal("err")) : new Progress(out, terminal("out"));
         String url = invocation.urlIfGiven().orElse(null);
@@ -81,7 +81,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     private Result embedded(Progress progress, PrintWriter err) throws IOException, InterruptedException {
         if (!verbose()) {
-            Logging.errorsOnly("io.mortise.lock.zookeeper"); // it has no passwords, and only we know its port
+            LoggingSetup.errorsOnly("io.mortise.lock.zookeeper"); // it has no passwords, and only we know its port
         }
         progress.line("Starting a ZooKeeper server in this process");
         try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {

@@ -2,7 +2,7 @@
 package io.mortise.lock.cli.demo;
 
 import io.mortise.lock.cli.demo.Crew.Event;
-import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -124,7 +124,7 @@ final class LockedRun {
         if (event.message() instanceof Message.Sold sold) {
             return sold.token().orElseThrow();
         }
-        throw new CommandFailed(ExitCodes.SOFTWARE, "no token in " + event.message());
+        throw new CommandFailedException(ExitCodes.SOFTWARE, "no token in " + event.message());
     }
 
     private void tick(Duration waited) {

@@ -12,6 +12,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code lockctl completion}: a script that a shell reads, made of the commands as they are. */
+/** The command {@code lockctl completion}: a script for bash or zsh. */
 @Command(
         name = "completion",
         header = "Prints a script for completion with the tab key.",

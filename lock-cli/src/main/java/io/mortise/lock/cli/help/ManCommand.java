@@ -10,6 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** {@code lockctl man}: the manual page, made of the commands as they are. */
+/** The command {@code lockctl man}: the manual page. */
 @Command(
         name = "man",
         header = "Prints the manual page.",

@@ -11,14 +11,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** The manual page of a command with commands below it, from what the help shows (ADR 0025). */
+/** Writes the manual page of a command with subcommands, from their help texts (ADR 0025). */
 final class ManPage {
     private final CommandSpec top;
-    private final Roff page;
+    private final RoffWriter page;
 
     private ManPage(CommandSpec top) {
         this.top = top;
-        this.page = new Roff(top.name(), String.join(" ", top.version()).replaceFirst(", Java .*", ""), "Mortise");
+        this.page =
+                new RoffWriter(top.name(), String.join(" ", top.version()).replaceFirst(", Java .*", ""), "Mortise");
     }
 
     static String of(CommandSpec top) {
@@ -37,9 +38,9 @@ final class ManPage {
         page.section("EXIT STATUS");
         top.usageMessage().exitCodeList().forEach((code, meaning) -> page.item(code.strip(), lines(meaning)));
         page.section("ENVIRONMENT");
-        Surroundings.ENVIRONMENT.forEach((name, meaning) -> page.item(name, List.of(meaning)));
+        ManPageSections.ENVIRONMENT.forEach((name, meaning) -> page.item(name, List.of(meaning)));
         page.section("FILES");
-        Surroundings.FILES.forEach((name, meaning) -> page.item(name, List.of(meaning)));
+        ManPageSections.FILES.forEach((name, meaning) -> page.item(name, List.of(meaning)));
         page.section("EXAMPLES")
                 .verbatim(commands()
                         .flatMap(command ->

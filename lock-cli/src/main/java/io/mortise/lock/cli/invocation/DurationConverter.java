@@ -6,7 +6,7 @@ import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code 5s} or {@code PT5S}, as in URLs. */
+/** Converts a duration on the command line, such as {@code 5s} or {@code PT5S}. */
 public final class DurationConverter implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String value) {

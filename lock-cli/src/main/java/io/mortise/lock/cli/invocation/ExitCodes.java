@@ -39,7 +39,7 @@ public final class ExitCodes {
 
     /** The code for what a command failed with. */
     public static int of(Throwable failure) {
-        if (failure instanceof CommandFailed failed) {
+        if (failure instanceof CommandFailedException failed) {
             return failed.exitCode();
         }
         if (failure instanceof LockConfigurationException) {

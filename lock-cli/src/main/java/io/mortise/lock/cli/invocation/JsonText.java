@@ -6,7 +6,7 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.jr.ob.JSON;
 
-/** One JSON object on one line, for scripts. */
+/** Writes one JSON object on one line. */
 public final class JsonText {
     // ASCII only: the reader need not know what encoding our output has.
     private static final JSON ASCII = JSON.builder(JsonFactory.builder()

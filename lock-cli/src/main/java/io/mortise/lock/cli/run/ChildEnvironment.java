@@ -2,12 +2,12 @@
 package io.mortise.lock.cli.run;
 
 import io.mortise.lock.Lease;
-import io.mortise.lock.cli.invocation.Defaults;
+import io.mortise.lock.cli.invocation.DefaultOptions;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What the command is told about its lock; nothing of an outer one shines through. */
+/** Environment of the command: what it is told of its lock. */
 final class ChildEnvironment {
     private ChildEnvironment() {}
 
@@ -19,7 +19,7 @@ final class ChildEnvironment {
     static Map<String, String> of(Lease lease, boolean keepUrl) {
         Map<String, String> variables = new LinkedHashMap<>();
         if (!keepUrl) {
-            variables.put(Defaults.URL, "");
+            variables.put(DefaultOptions.URL, "");
         }
         variables.put("LOCK_NAME", lease.lockName());
         variables.put("LOCK_OWNER", lease.ownerId());

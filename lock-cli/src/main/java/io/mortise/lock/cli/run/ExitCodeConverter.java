@@ -4,7 +4,7 @@ package io.mortise.lock.cli.run;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** What a process can end with. */
+/** Converts an exit code on the command line. */
 final class ExitCodeConverter implements ITypeConverter<Integer> {
     private static final int MOST = 255;
 

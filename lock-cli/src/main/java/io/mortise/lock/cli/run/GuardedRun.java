@@ -8,19 +8,19 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** One command under one lease: started, watched, and what it ended with. */
+/** One command under one lease: starts it, watches it, returns its exit code. */
 final class GuardedRun {
     /** What a watchdog is told that only has to see whether we live. */
     private static final Duration FOR_EVER = Duration.ofDays(10_000);
 
     private final List<byte[]> command;
-    private final OnLoss onLoss;
+    private final LossPolicy onLoss;
     private final boolean keepUrl;
     private final Consumer<String> say;
     private boolean hadTerminal;
     private boolean interrupted;
 
-    private GuardedRun(List<byte[]> command, OnLoss onLoss, boolean keepUrl, Consumer<String> say) {
+    private GuardedRun(List<byte[]> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> say) {
         this.command = command;
         this.onLoss = onLoss;
         this.keepUrl = keepUrl;
@@ -34,23 +34,24 @@ final class GuardedRun {
      * @param say gets a line for the user
      * @throws LinkageError if native code cannot be loaded
      */
-    static GuardedRun prepare(List<String> command, OnLoss onLoss, boolean keepUrl, Consumer<String> say) {
-        Terminal.isErrorOutput();
+    static GuardedRun prepare(List<String> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> say) {
+        ControllingTerminal.isErrorOutput();
         JobControl.prepare();
-        return new GuardedRun(RawTexts.lastArguments(command), onLoss, keepUrl, say);
+        return new GuardedRun(RawArguments.lastArguments(command), onLoss, keepUrl, say);
     }
 
     boolean saysThatItWaits() {
-        return Terminal.isErrorOutput();
+        return ControllingTerminal.isErrorOutput();
     }
 
     /** Runs it to its end; returns the exit code. */
-    int under(Lease lease, Signals signals) {
+    int under(Lease lease, SignalForwarding signals) {
         if (!lease.isHeld()) { // we may have been stopped while the grant came
             say.accept("lock \"" + lease.lockName() + "\" was lost before the command was started");
             return ExitCodes.LOST;
         }
-        CommandGroup group = new CommandGroup(command, RawTexts.environment(ChildEnvironment.of(lease, keepUrl)));
+        CommandProcessGroup group =
+                new CommandProcessGroup(command, RawArguments.environment(ChildEnvironment.of(lease, keepUrl)));
         Optional<Watchdog> watchdog = watched() ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
         try {
             return guarded(group, lease, watchdog, signals);
@@ -61,16 +62,16 @@ final class GuardedRun {
 
     /** Also below another run, which kills us when it loses its lock: what we have started must not outlive that. */
     private boolean watched() {
-        return onLoss == OnLoss.KILL || OuterRun.of(System.getenv()).isPresent();
+        return onLoss == LossPolicy.KILL || EnclosingRun.of(System.getenv()).isPresent();
     }
 
     /** All that reacts to something is in place before the command runs its first instruction. */
-    private int guarded(CommandGroup group, Lease lease, Optional<Watchdog> watchdog, Signals signals) {
-        boolean kills = onLoss == OnLoss.KILL;
+    private int guarded(CommandProcessGroup group, Lease lease, Optional<Watchdog> watchdog, SignalForwarding signals) {
+        boolean kills = onLoss == LossPolicy.KILL;
         if (!kills) {
             watchdog.ifPresent(dog -> dog.waitFor(FOR_EVER));
         }
-        try (LeaseWatch watch = LeaseWatch.start(lease, group, kills ? watchdog : Optional.empty(), say);
+        try (LeaseMonitor watch = LeaseMonitor.start(lease, group, kills ? watchdog : Optional.empty(), say);
                 JobControl control = JobControl.of(group, () -> mayGoOn(lease, group))) {
             boolean started = group.start(id -> {
                 watchdog.ifPresent(dog -> dog.watch(id));
@@ -86,8 +87,8 @@ final class GuardedRun {
     }
 
     /** A stopped command that has lost its lock must not run for a moment. */
-    private boolean mayGoOn(Lease lease, CommandGroup group) {
-        if (onLoss == OnLoss.KILL && !lease.isHeld()) {
+    private boolean mayGoOn(Lease lease, CommandProcessGroup group) {
+        if (onLoss == LossPolicy.KILL && !lease.isHeld()) {
             group.kill();
             return false;
         }
@@ -95,7 +96,7 @@ final class GuardedRun {
     }
 
     /** Whether a Ctrl-C has ended the command, and not reached us. */
-    boolean interruptedByTerminal(int code, Signals signals) {
-        return interrupted && hadTerminal && signals.first().isEmpty() && Signals.isInterrupt(code);
+    boolean interruptedByTerminal(int code, SignalForwarding signals) {
+        return interrupted && hadTerminal && signals.first().isEmpty() && SignalForwarding.isInterrupt(code);
     }
 }

@@ -2,11 +2,11 @@
 package io.mortise.lock.cli.run;
 
 import io.mortise.lock.Lease;
+import io.mortise.lock.cli.invocation.CommonOptions;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.Invocation;
 import io.mortise.lock.cli.invocation.JsonText;
-import io.mortise.lock.cli.invocation.Logging;
-import io.mortise.lock.cli.invocation.WaitConverter;
+import io.mortise.lock.cli.invocation.LoggingSetup;
+import io.mortise.lock.cli.invocation.WaitDurationConverter;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,6 +29,7 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** {@code lockctl hold}: holds a lock until a signal. */
+/** The command {@code lockctl hold}: holds a lock until it is interrupted. */
 @Command(
         name = "hold",
         header = "Holds a lock until it gets a signal.",
@@ -60,7 +61,7 @@ public final class HoldCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable Invocation given;
+    private @Nullable CommonOptions given;
 
     @Mixin
     private LockArguments lock = new LockArguments();
@@ -68,7 +69,7 @@ public final class HoldCommand implements Callable<Integer> {
     @Option(
             names = "--max-hold",
             paramLabel = "DURATION",
-            converter = WaitConverter.class,
+            converter = WaitDurationConverter.class,
             description = "Release the lock when it was held for so long, such as 1h. Default: without end.")
     private @Nullable Duration longest;
 
@@ -80,12 +81,12 @@ public final class HoldCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Logging.times();
+        LoggingSetup.times();
         PrintWriter err = spec.commandLine().getErr();
-        Invocation invocation = Objects.requireNonNull(given);
-        Signals signals = Signals.listen();
+        CommonOptions invocation = Objects.requireNonNull(given);
+        SignalForwarding signals = SignalForwarding.listen();
         if (!stays) {
-            Starter.watch(signals.ignoresHangup(), () -> {
+            ParentProcess.watch(signals.ignoresHangup(), () -> {
                 signals.pretend(OsSignal.TERMINATE);
                 err.println("lockctl: ends, as the process that started it has ended");
             });
@@ -97,7 +98,7 @@ public final class HoldCommand implements Callable<Integer> {
         return code;
     }
 
-    private int hold(Lease lease, boolean json, Signals signals) throws InterruptedException {
+    private int hold(Lease lease, boolean json, SignalForwarding signals) throws InterruptedException {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("name", lease.lockName());
         facts.put("owner", lease.ownerId());

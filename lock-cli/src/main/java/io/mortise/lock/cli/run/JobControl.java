@@ -8,8 +8,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the command look to the terminal and to the shell as if it had been started by itself, though its process group is not
- * the one that the shell knows: it gets the terminal, stops with Ctrl-Z and goes on with fg or bg.
+ * Gives the command the terminal, and passes stop and continue between it and the shell.
  *
  * <p>The command gets the terminal at once if we read from one and write to one. Otherwise, as in a pipe, it gets it when it
  * asks for it, and what is typed before is handed on to it: the rest of the pipe may need the terminal too.
@@ -22,16 +21,16 @@ final class JobControl implements AutoCloseable {
     /** A stop by signal takes effect within microseconds, so long after it was sent it was refused. */
     private static final long STOPPED_BY_NOW_MILLIS = 200;
 
-    private final CommandGroup command;
+    private final CommandProcessGroup command;
     private final BooleanSupplier mayGoOn;
-    private final @Nullable Terminal terminal;
-    private final boolean conversation = Terminal.isConversation();
+    private final @Nullable ControllingTerminal terminal;
+    private final boolean conversation = ControllingTerminal.isConversation();
     private final Semaphore continued = new Semaphore(0);
     private boolean given;
     private boolean hadTerminal;
     private boolean closed;
 
-    private JobControl(CommandGroup command, BooleanSupplier mayGoOn, Optional<Terminal> terminal) {
+    private JobControl(CommandProcessGroup command, BooleanSupplier mayGoOn, Optional<ControllingTerminal> terminal) {
         this.command = command;
         this.mayGoOn = mayGoOn;
         this.terminal = terminal.orElse(null);
@@ -39,7 +38,7 @@ final class JobControl implements AutoCloseable {
 
     /** Before anything is started: from then on the terminal can be taken back while the command has it. */
     static void prepare() {
-        OsSignal.ignore(Terminal.OUTPUT_STOP);
+        OsSignal.ignore(ControllingTerminal.OUTPUT_STOP);
     }
 
     /**
@@ -47,8 +46,8 @@ final class JobControl implements AutoCloseable {
      *
      * @param mayGoOn asked before the command goes on after it was stopped; it was stopped with us, and the lock may be lost
      */
-    static JobControl of(CommandGroup command, BooleanSupplier mayGoOn) {
-        JobControl control = new JobControl(command, mayGoOn, Terminal.open());
+    static JobControl of(CommandProcessGroup command, BooleanSupplier mayGoOn) {
+        JobControl control = new JobControl(command, mayGoOn, ControllingTerminal.open());
         OsSignal.handle(CONTINUE, number -> {
             control.continued.release();
             control.goOn();
@@ -71,7 +70,7 @@ final class JobControl implements AutoCloseable {
     /** The command was stopped by that signal. */
     void stopped(int signal) {
         boolean wantsTerminal =
-                signal == OsSignal.number(INPUT_STOP) || signal == OsSignal.number(Terminal.OUTPUT_STOP);
+                signal == OsSignal.number(INPUT_STOP) || signal == OsSignal.number(ControllingTerminal.OUTPUT_STOP);
         if (terminal == null || !(wantsTerminal || signal == OsSignal.number(STOP) || isGiven())) {
             return; // by somebody who knows what they do: it stays stopped, and we keep the lock
         }
@@ -108,7 +107,7 @@ final class JobControl implements AutoCloseable {
         command.signal(OsSignal.number(CONTINUE));
     }
 
-    private synchronized boolean hand(Terminal to) {
+    private synchronized boolean hand(ControllingTerminal to) {
         if (closed || command.id() == 0 || !to.isOurs()) {
             return false;
         }

@@ -10,7 +10,7 @@ import com.sun.jna.Pointer;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of the C library that Java has no words for, by their own names. */
+/** Functions of the C library, called by JNA. */
 @SuppressWarnings("MemberName")
 final class Libc {
     static final int OPEN_READ_WRITE = 2;

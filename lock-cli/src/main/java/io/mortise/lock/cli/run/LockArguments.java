@@ -6,11 +6,11 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.CommandFailedException;
+import io.mortise.lock.cli.invocation.CommonOptions;
 import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.Invocation;
-import io.mortise.lock.cli.invocation.WaitConverter;
+import io.mortise.lock.cli.invocation.WaitDurationConverter;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Map;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 
-/** Which lock, and how long it is waited for. */
+/** Arguments of {@code run} and {@code hold}: the lock, how long to wait, and the client. */
 final class LockArguments {
     private static final long SAYS_THAT_IT_WAITS_AFTER_MILLIS = 1000;
 
@@ -50,7 +50,7 @@ final class LockArguments {
                 names = {"-w", "--wait"},
                 required = true,
                 paramLabel = "DURATION",
-                converter = WaitConverter.class,
+                converter = WaitDurationConverter.class,
                 description = "Wait so long at most, such as 10s, or 10 as for flock; then exit. Default: without end.")
         private Duration limit = Duration.ZERO;
     }
@@ -82,13 +82,13 @@ final class LockArguments {
     int locked(
             String name,
             Map<String, String> metadata,
-            Invocation invocation,
-            Signals signals,
+            CommonOptions invocation,
+            SignalForwarding signals,
             PrintWriter err,
             boolean waits,
             Work work)
             throws InterruptedException {
-        try (Parting parting = new Parting(invocation.connect())) {
+        try (LeaseShutdown parting = new LeaseShutdown(invocation.connect())) {
             DistributedLock lock = lock(parting.client(), name, metadata);
             if (waitsForItself(lock)) {
                 err.println("lockctl: lock \"" + name
@@ -122,13 +122,14 @@ final class LockArguments {
 
     /** Not asked where nobody would wait. */
     private boolean waitsForItself(DistributedLock lock) throws InterruptedException {
-        Optional<OuterRun> outer = OuterRun.of(System.getenv());
+        Optional<EnclosingRun> outer = EnclosingRun.of(System.getenv());
         return (patience == null || !patience.none)
                 && outer.isPresent()
                 && outer.get().holds(lock);
     }
 
-    private static int released(Lease lease, Signals signals, PrintWriter err, Work work, Parting parting)
+    private static int released(
+            Lease lease, SignalForwarding signals, PrintWriter err, Work work, LeaseShutdown parting)
             throws InterruptedException {
         int code;
         try {
@@ -163,7 +164,7 @@ final class LockArguments {
             LockOptions options = LockOptions.defaults().metadata(metadata);
             return client.named(name, lease == null ? options : options.leaseDuration(lease));
         } catch (IllegalArgumentException e) {
-            throw new CommandFailed(ExitCodes.USAGE, String.valueOf(e.getMessage()));
+            throw new CommandFailedException(ExitCodes.USAGE, String.valueOf(e.getMessage()));
         }
     }
 

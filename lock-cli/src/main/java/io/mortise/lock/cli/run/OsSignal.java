@@ -7,10 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 
-/**
- * What the JVM can do about signals, which is {@code sun.misc.Signal}: supported, but javac's warning of it cannot be
- * suppressed, so it is reached by reflection. A signal that was ignored when the JVM started stays so, as after nohup.
- */
+/** Access to {@code sun.misc.Signal} by reflection. A signal that was ignored when the JVM started stays so, as after nohup. */
 final class OsSignal {
     static final String HANGUP = "HUP";
     static final String INTERRUPT = "INT";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.run;
 
-import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.CommandFailedException;
+import io.mortise.lock.cli.invocation.CommonOptions;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.Invocation;
-import io.mortise.lock.cli.invocation.Logging;
+import io.mortise.lock.cli.invocation.LoggingSetup;
 import java.io.File;
 import java.io.PrintWriter;
 import java.util.List;
@@ -22,6 +22,7 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** {@code lockctl run}: its options. What it does is in {@link GuardedRun}, so that only then native code is loaded. */
+/** The command {@code lockctl run}: runs a command while a lock is held. */
 @Command(
         name = "run",
         header = "Runs a command while holding a lock.",
@@ -67,7 +68,7 @@ public final class RunCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @ParentCommand
-    private @Nullable Invocation given;
+    private @Nullable CommonOptions given;
 
     @Mixin
     private LockArguments lock = new LockArguments();
@@ -79,7 +80,7 @@ public final class RunCommand implements Callable<Integer> {
             description =
                     "When the lock is lost: end the command, or only say so and let it go on; the exit code is 75 in both"
                             + " cases. Default: ${DEFAULT-VALUE}.")
-    private OnLoss onLoss = OnLoss.KILL;
+    private LossPolicy onLoss = LossPolicy.KILL;
 
     @Option(
             names = "--keep-url",
@@ -99,16 +100,16 @@ public final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Logging.times();
+        LoggingSetup.times();
         checkSeparator();
         if (File.separatorChar != '/') {
-            throw new CommandFailed(
+            throw new CommandFailedException(
                     ExitCodes.USAGE, "run needs process groups, which Windows does not have; hold works there");
         }
-        Invocation invocation = Objects.requireNonNull(given);
+        CommonOptions invocation = Objects.requireNonNull(given);
         PrintWriter err = spec.commandLine().getErr();
-        Signals signals = Signals.listen();
-        Announcer announcer = new Announcer(line -> err.println("lockctl: " + line));
+        SignalForwarding signals = SignalForwarding.listen();
+        MessagePrinter announcer = new MessagePrinter(line -> err.println("lockctl: " + line));
         GuardedRun run = prepared(announcer);
         int code = lock.locked(name, metadata(), invocation, signals, err, run.saysThatItWaits(), lease -> {
             try (announcer) { // what is said after that comes after it
@@ -122,11 +123,11 @@ public final class RunCommand implements Callable<Integer> {
         return code;
     }
 
-    private GuardedRun prepared(Announcer announcer) {
+    private GuardedRun prepared(MessagePrinter announcer) {
         try {
             return GuardedRun.prepare(command, onLoss, keepUrl, announcer::say);
         } catch (LinkageError e) {
-            throw new CommandFailed(
+            throw new CommandFailedException(
                     ExitCodes.IO,
                     "cannot load native code, which run needs: " + e.getMessage()
                             + " (JNA unpacks it into a folder that must be writable and not mounted noexec; name one with"

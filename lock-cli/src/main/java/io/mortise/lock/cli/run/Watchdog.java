@@ -2,8 +2,8 @@
 package io.mortise.lock.cli.run;
 
 import com.sun.jna.NativeLong;
-import io.mortise.lock.cli.invocation.CommandFailed;
-import io.mortise.lock.cli.invocation.Defaults;
+import io.mortise.lock.cli.invocation.CommandFailedException;
+import io.mortise.lock.cli.invocation.DefaultOptions;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A small shell in a session of its own, behind a pipe. It kills the command's process group at once when this process is gone,
- * and when it hears nothing for as long as it was told, since this process is stopped then.
+ * A small shell in a session of its own, which kills the command when lockctl cannot. It kills the command's process group at
+ * once when this process is gone, and when it hears nothing for as long as it was told, since this process is stopped then.
  */
 final class Watchdog {
     private static final String SHELL = "/bin/sh";
@@ -52,15 +52,18 @@ final class Watchdog {
     private void startProcess() {
         int[] ends = new int[2];
         if (Libc.pipe(ends) != 0) {
-            throw new CommandFailed(ExitCodes.IO, "cannot make a pipe");
+            throw new CommandFailedException(ExitCodes.IO, "cannot make a pipe");
         }
         List<byte[]> arguments = List.of(bytes(SHELL), bytes("-c"), script(), bytes("lockctl-watchdog"), bytes(owner));
-        Spawn.Result started = Spawn.start(
-                arguments, RawTexts.environment(Map.of(Defaults.URL, "")), Spawn.Place.SESSION, Optional.of(ends[0]));
+        PosixSpawn.Result started = PosixSpawn.start(
+                arguments,
+                RawArguments.environment(Map.of(DefaultOptions.URL, "")),
+                PosixSpawn.Place.SESSION,
+                Optional.of(ends[0]));
         Libc.close(ends[0]);
         if (started.error() != 0) {
             Libc.close(ends[1]);
-            throw new CommandFailed(
+            throw new CommandFailedException(
                     ExitCodes.IO, "cannot start " + SHELL + " as a watchdog: " + Libc.strerror(started.error()));
         }
         pid = started.pid();

@@ -20,6 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** {@code lockctl doctor}: whether the store is fit for locks. */
+/** The command {@code lockctl doctor}: findings that endanger locks. */
 @Command(
         name = "doctor",
         header = "Looks whether the store is fit for locks, and says what to do.",
@@ -40,20 +41,20 @@ import picocli.CommandLine.Option;
             "  lockctl doctor --fail-on=error || page-somebody",
             "  lockctl doctor --json | jq -r '.findings[] | .severity + \" \" + .what'"
         })
-public final class DoctorCommand extends OperatorCommand {
+public final class DoctorCommand extends AdminCommand {
     @Option(
             names = "--fail-on",
             paramLabel = "SEVERITY",
             description =
                     "What makes it exit with 1 at least: ${COMPLETION-CANDIDATES}; ${DEFAULT-VALUE} unless said otherwise.")
-    private FailOn failOn = FailOn.warning;
+    private FailureThreshold failOn = FailureThreshold.warning;
 
     @Override
     int look(LockClient client, LockAdmin admin) throws InterruptedException {
-        Checkup.Times times = Checkup.roundTrips(admin);
-        List<ClockOffset> clocks = ClockOffset.measure(admin);
+        DoctorProbe.Times times = DoctorProbe.roundTrips(admin);
+        List<ServerClockOffset> clocks = ServerClockOffset.measure(admin);
         List<Finding> findings = new ArrayList<>(await(admin.diagnose()));
-        Checkup.takesALock(client).ifPresent(findings::add);
+        DoctorProbe.takesALock(client).ifPresent(findings::add);
         clocks.forEach(clock -> clock.finding().ifPresent(findings::add));
         findings.sort(Comparator.comparing(Finding::severity).reversed());
         boolean well = findings.stream().allMatch(finding -> finding.severity() == Severity.INFO);
@@ -71,21 +72,25 @@ public final class DoctorCommand extends OperatorCommand {
     }
 
     private void print(
-            LockClient client, Checkup.Times times, List<ClockOffset> clocks, List<Finding> findings, boolean well) {
-        line("store", Holders.safe(url()));
+            LockClient client,
+            DoctorProbe.Times times,
+            List<ServerClockOffset> clocks,
+            List<Finding> findings,
+            boolean well) {
+        line("store", HolderFormat.safe(url()));
         line("promises", promises(client));
         line(
                 "round trip",
-                "median " + Checkup.millis(times.median()) + ", slowest of " + times.count() + " "
-                        + Checkup.millis(times.slowest()));
+                "median " + DoctorProbe.millis(times.median()) + ", slowest of " + times.count() + " "
+                        + DoctorProbe.millis(times.slowest()));
         if (clocks.isEmpty()) {
             line("clock", "not told by this store");
         }
         clocks.forEach(clock -> line("clock", clock.text()));
         for (Finding finding : findings) {
             out().println();
-            out().printf("%-7s  %s%n", finding.severity(), Holders.safe(finding.what()));
-            out().printf("%-7s  -> %s%n", "", Holders.safe(finding.remedy()));
+            out().printf("%-7s  %s%n", finding.severity(), HolderFormat.safe(finding.what()));
+            out().printf("%-7s  -> %s%n", "", HolderFormat.safe(finding.remedy()));
         }
         out().println();
         out().println(
@@ -120,7 +125,11 @@ public final class DoctorCommand extends OperatorCommand {
     }
 
     private Map<String, Object> json(
-            LockClient client, Checkup.Times times, List<ClockOffset> clocks, List<Finding> findings, boolean well) {
+            LockClient client,
+            DoctorProbe.Times times,
+            List<ServerClockOffset> clocks,
+            List<Finding> findings,
+            boolean well) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("ok", well);
         object.put("url", url());
@@ -128,7 +137,7 @@ public final class DoctorCommand extends OperatorCommand {
                 "capabilities",
                 client.capabilities().stream().map(Enum::name).sorted().toList());
         object.put("roundTripMillis", Map.of("median", millis(times.median()), "slowest", millis(times.slowest())));
-        object.put("clocks", clocks.stream().map(ClockOffset::json).toList());
+        object.put("clocks", clocks.stream().map(ServerClockOffset::json).toList());
         object.put("findings", findings.stream().map(DoctorCommand::json).toList());
         return object;
     }

@@ -12,6 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** {@code lockctl list}: the held locks. */
+/** The command {@code lockctl list}: all held locks. */
 @Command(
         name = "list",
         header = "Lists the locks that are held.",
@@ -27,7 +28,7 @@ import picocli.CommandLine.Parameters;
             "  lockctl list 'inventory/*'",
             "  lockctl list --json | jq -r '.locks[] | select(.waiters | length > 10) | .name'"
         })
-public final class ListCommand extends OperatorCommand {
+public final class ListCommand extends AdminCommand {
     @Parameters(
             paramLabel = "PATTERN",
             arity = "0..1",
@@ -39,13 +40,13 @@ public final class ListCommand extends OperatorCommand {
     @Override
     int look(LockClient client, LockAdmin admin) throws InterruptedException {
         Collection<LockStatus> locks =
-                HeldLocks.read(admin, NamePattern.of(pattern)).values();
+                HeldLocksQuery.read(admin, LockNamePattern.of(pattern)).values();
         if (invocation().json()) {
             out().println(JsonText.of(
-                    Map.of("locks", locks.stream().map(Holders::json).toList())));
+                    Map.of("locks", locks.stream().map(HolderFormat::json).toList())));
         } else if (locks.isEmpty()) {
             err().println("no lock is held"
-                    + (pattern.equals("*") ? "" : " whose name matches " + Holders.safe(pattern)));
+                    + (pattern.equals("*") ? "" : " whose name matches " + HolderFormat.safe(pattern)));
             err().flush();
         } else {
             LockTable.of(locks).forEach(out()::println);

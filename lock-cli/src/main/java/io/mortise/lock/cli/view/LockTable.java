@@ -8,30 +8,30 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 
-/** Locks for people, one line for each holder. */
+/** Formats locks as a table, one line for each holder. */
 final class LockTable {
     private LockTable() {}
 
     static List<String> of(Collection<LockStatus> locks) {
-        return of(locks, "SINCE", Holders::since);
+        return of(locks, "SINCE", HolderFormat::since);
     }
 
     /** With ages for times: shorter, and that they grow shows that the table lives. */
     static List<String> live(Collection<LockStatus> locks, Instant now) {
-        return of(locks, "AGE", holder -> Holders.age(holder, now));
+        return of(locks, "AGE", holder -> HolderFormat.age(holder, now));
     }
 
     private static List<String> of(Collection<LockStatus> locks, String timeHeader, Function<LockHolder, String> time) {
-        Table table = new Table("NAME", "HOLDER", "HOST", "PID", timeHeader, "TOKEN", "WAITERS");
+        TextTable table = new TextTable("NAME", "HOLDER", "HOST", "PID", timeHeader, "TOKEN", "WAITERS");
         for (LockStatus lock : locks) {
             for (LockHolder holder : lock.holders()) {
                 table.row(
-                        Holders.safe(lock.name()),
-                        Holders.briefly(holder),
-                        Holders.host(holder),
-                        Holders.pid(holder),
+                        HolderFormat.safe(lock.name()),
+                        HolderFormat.briefly(holder),
+                        HolderFormat.host(holder),
+                        HolderFormat.pid(holder),
                         time.apply(holder),
-                        Holders.token(holder),
+                        HolderFormat.token(holder),
                         Integer.toString(lock.waiters().size()));
             }
         }
@@ -39,15 +39,15 @@ final class LockTable {
     }
 
     static List<String> ofWaiters(List<LockHolder> waiters) {
-        Table table = new Table("#", "OWNER", "HOST", "PID", "SINCE");
+        TextTable table = new TextTable("#", "OWNER", "HOST", "PID", "SINCE");
         for (int i = 0; i < waiters.size(); i++) {
             LockHolder waiter = waiters.get(i);
             table.row(
                     Integer.toString(i + 1),
-                    Holders.briefly(waiter),
-                    Holders.host(waiter),
-                    Holders.pid(waiter),
-                    Holders.since(waiter));
+                    HolderFormat.briefly(waiter),
+                    HolderFormat.host(waiter),
+                    HolderFormat.pid(waiter),
+                    HolderFormat.since(waiter));
         }
         return table.lines();
     }

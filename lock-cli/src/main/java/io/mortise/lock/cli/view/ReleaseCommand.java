@@ -4,10 +4,10 @@ package io.mortise.lock.cli.view;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
-import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.JsonText;
-import io.mortise.lock.cli.invocation.Terminal;
+import io.mortise.lock.cli.invocation.TerminalDetection;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -24,6 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /** {@code lockctl release --force}: takes a lock from exactly the holder that was seen. */
+/** The command {@code lockctl release --force}: takes a lock from the grant that was shown. */
 @Command(
         name = "release",
         header = "Takes a lock away from its holder.",
@@ -43,8 +44,8 @@ import picocli.CommandLine.Parameters;
             "  lockctl release --force inventory/42               # shows the holder, and asks",
             "  lockctl release --force inventory/42 --token 17 -y # in a script: from that grant, or not at all"
         })
-public final class ReleaseCommand extends OperatorCommand {
-    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "The lock's name.")
+public final class ReleaseCommand extends AdminCommand {
+    @Parameters(paramLabel = "NAME", converter = LockNameConverter.class, description = "The lock's name.")
     private String name = "";
 
     @Option(names = "--force", description = "Needed: it says that you know that the holder may still be at work.")
@@ -71,42 +72,43 @@ public final class ReleaseCommand extends OperatorCommand {
                     spec().commandLine(),
                     "this takes the lock from whoever holds it, who may still be at work: give --force if you mean that");
         }
-        if (owner != null && owner.length() < Holders.SHORT) {
+        if (owner != null && owner.length() < HolderFormat.SHORT) {
             throw new ParameterException(
-                    spec().commandLine(), "--owner must have " + Holders.SHORT + " characters or more");
+                    spec().commandLine(), "--owner must have " + HolderFormat.SHORT + " characters or more");
         }
         LockHolder seen = seen(await(admin.status(name)).holders());
         if (!yes && !agreed(seen)) {
-            throw new CommandFailed(ExitCodes.FAILED, "nothing was touched");
+            throw new CommandFailedException(ExitCodes.FAILED, "nothing was touched");
         }
         if (!await(admin.forceRelease(name, seen))) {
-            throw new CommandFailed(
+            throw new CommandFailedException(
                     ExitCodes.FAILED, shownName() + " is no longer held by that holder: nothing was touched");
         }
         if (invocation().json()) {
             Map<String, Object> done = new LinkedHashMap<>();
             done.put("name", name);
             done.put("released", true);
-            done.put("holder", Holders.json(seen));
+            done.put("holder", HolderFormat.json(seen));
             out().println(JsonText.of(done));
         } else {
-            out().println(shownName() + " was taken from " + Holders.named(seen));
+            out().println(shownName() + " was taken from " + HolderFormat.named(seen));
         }
         return ExitCodes.OK;
     }
 
     private LockHolder seen(List<LockHolder> holders) {
         if (holders.isEmpty()) {
-            throw new CommandFailed(ExitCodes.FAILED, shownName() + " is free: there is nothing to release");
+            throw new CommandFailedException(ExitCodes.FAILED, shownName() + " is free: there is nothing to release");
         }
         List<LockHolder> meant = holders.stream().filter(this::isMeant).toList();
         if (meant.isEmpty()) {
             LockHolder other = holders.get(0);
-            throw new CommandFailed(
-                    ExitCodes.FAILED, shownName() + " is held by " + Holders.named(other) + ": nothing was touched");
+            throw new CommandFailedException(
+                    ExitCodes.FAILED,
+                    shownName() + " is held by " + HolderFormat.named(other) + ": nothing was touched");
         }
         if (meant.size() > 1) {
-            throw new CommandFailed(
+            throw new CommandFailedException(
                     ExitCodes.FAILED,
                     shownName() + " has " + meant.size() + " holders: say which by --token or --owner");
         }
@@ -123,12 +125,12 @@ public final class ReleaseCommand extends OperatorCommand {
     }
 
     private boolean agreed(LockHolder seen) throws IOException {
-        if (!Terminal.asks()) {
+        if (!TerminalDetection.asks()) {
             throw new ParameterException(
                     spec().commandLine(), "there is no terminal to ask on: give -y, and --token with what who showed");
         }
         err().println(shownName() + " is held by");
-        err().println(Holders.lines(seen, "  "));
+        err().println(HolderFormat.lines(seen, "  "));
         err().println(
                         seen.foreign()
                                 ? "Its client is not Mortise and may never be told. It may still be at work while the next holder is."
@@ -141,6 +143,6 @@ public final class ReleaseCommand extends OperatorCommand {
     }
 
     private String shownName() {
-        return Holders.safe(name);
+        return HolderFormat.safe(name);
     }
 }

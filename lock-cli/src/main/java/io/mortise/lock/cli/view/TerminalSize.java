@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The size of the terminal. Java cannot ask for it: {@code stty} does. */
+/** Size of the terminal. Java cannot ask for it: {@code stty} does. */
 record TerminalSize(int rows, int columns) {
     /** Where nobody knows. */
     static final TerminalSize USUAL = new TerminalSize(24, 80);

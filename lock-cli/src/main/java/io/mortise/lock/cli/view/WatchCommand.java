@@ -7,7 +7,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.cli.invocation.DurationConverter;
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.cli.invocation.Terminal;
+import io.mortise.lock.cli.invocation.TerminalDetection;
 import io.mortise.lock.spi.LockUrl;
 import java.time.Duration;
 import java.util.SortedMap;
@@ -18,6 +18,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /** {@code lockctl watch}: the held locks as they change. */
+/** The command {@code lockctl watch}: a live table of held locks. */
 @Command(
         name = "watch",
         header = "Watches locks as they are taken and released.",
@@ -34,7 +35,7 @@ import picocli.CommandLine.Parameters;
             "  lockctl watch 'inventory/*' --interval 5s",
             "  lockctl watch backup --json | jq -c 'select(.change == \"free\")'"
         })
-public final class WatchCommand extends OperatorCommand {
+public final class WatchCommand extends AdminCommand {
     private static final Duration LEAST = Duration.ofMillis(50);
 
     @Parameters(
@@ -63,13 +64,13 @@ public final class WatchCommand extends OperatorCommand {
         if (interval.compareTo(LEAST) < 0) {
             throw new ParameterException(spec().commandLine(), "--interval must be " + LEAST.toMillis() + "ms or more");
         }
-        NamePattern wanted = NamePattern.of(pattern);
+        LockNamePattern wanted = LockNamePattern.of(pattern);
         String title =
                 "lockctl watch " + pattern + "  " + LockUrl.parse(invocation().url());
-        boolean screen = Terminal.out() && !invocation().json();
-        try (Watching watching = screen
-                ? Screen.open(out(), title)
-                : new Changes(out(), err(), invocation().json())) {
+        boolean screen = TerminalDetection.out() && !invocation().json();
+        try (WatchView watching = screen
+                ? AlternateScreen.open(out(), title)
+                : new LockChanges(out(), err(), invocation().json())) {
             for (long looks = 0; looks < count; looks++) {
                 if (looks > 0) {
                     TimeUnit.NANOSECONDS.sleep(interval.toNanos());
@@ -82,10 +83,11 @@ public final class WatchCommand extends OperatorCommand {
         return ExitCodes.OK;
     }
 
-    private static boolean show(Watching watching, LockAdmin admin, NamePattern wanted) throws InterruptedException {
+    private static boolean show(WatchView watching, LockAdmin admin, LockNamePattern wanted)
+            throws InterruptedException {
         SortedMap<String, LockStatus> held;
         try {
-            held = HeldLocks.read(admin, wanted);
+            held = HeldLocksQuery.read(admin, wanted);
         } catch (BackendUnavailableException e) {
             return watching.unavailable(String.valueOf(e.getMessage()));
         }

@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** {@code lockctl who}: who holds one lock, and who waits for it. */
+/** The command {@code lockctl who}: holder and waiters of one lock. */
 @Command(
         name = "who",
         header = "Shows who holds a lock, and who waits for it.",
@@ -26,15 +27,15 @@ import picocli.CommandLine.Parameters;
             "  lockctl who backup >/dev/null || echo 'nobody makes a backup now'",
             "  lockctl who inventory/42 --json | jq -r .holders[0].host"
         })
-public final class WhoCommand extends OperatorCommand {
-    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "The lock's name.")
+public final class WhoCommand extends AdminCommand {
+    @Parameters(paramLabel = "NAME", converter = LockNameConverter.class, description = "The lock's name.")
     private String name = "";
 
     @Override
     int look(LockClient client, LockAdmin admin) throws InterruptedException {
         LockStatus status = await(admin.status(name));
         if (invocation().json()) {
-            out().println(JsonText.of(Holders.json(status)));
+            out().println(JsonText.of(HolderFormat.json(status)));
         } else {
             print(status);
         }
@@ -42,9 +43,9 @@ public final class WhoCommand extends OperatorCommand {
     }
 
     private void print(LockStatus status) {
-        out().println(Holders.safe(status.name()) + (status.holders().isEmpty() ? " is free" : " is held by"));
+        out().println(HolderFormat.safe(status.name()) + (status.holders().isEmpty() ? " is free" : " is held by"));
         for (LockHolder holder : status.holders()) {
-            out().println(Holders.lines(holder, "  "));
+            out().println(HolderFormat.lines(holder, "  "));
         }
         if (!status.waiters().isEmpty()) {
             out().println("waiting, the next first");

@@ -4,7 +4,7 @@ package io.mortise.lock.cli.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.cli.CommandLineRun;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -38,7 +38,7 @@ class BenchCommandTest {
     @Tag("once")
     void leavesNothingInTheStore() {
         try (RedisTestServer server = RedisTestServer.start();
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             CommandLineRun bench = bench("--json " + SHORT + server.url());
             assertThat(bench.number("threads")).isEqualTo(3);
             assertThat(bench.number("ownLocks", "cycles")).isPositive();

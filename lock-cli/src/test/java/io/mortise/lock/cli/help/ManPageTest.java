@@ -30,7 +30,7 @@ class ManPageTest {
 
     @Test
     void textsAreNeverTakenForMacros() {
-        assertThat(new Roff("x", "x 1", "x")
+        assertThat(new RoffWriter("x", "x 1", "x")
                         .paragraph(".who is 'a\\b'")
                         .item("'", List.of("", "-x"))
                         .toString()

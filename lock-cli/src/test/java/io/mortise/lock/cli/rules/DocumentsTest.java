@@ -96,6 +96,26 @@ class DocumentsTest {
         assertThat(pages).hasSizeGreaterThan(50);
     }
 
+    /** A level set for a logger that no class has any more would be without effect. */
+    @Test
+    void theLoggersThatLockctlSetsAreThoseOfClasses() throws ClassNotFoundException {
+        String setup = read(Path.of("src/main/java/io/mortise/lock/cli/invocation/LoggingSetup.java"));
+        List<String> loggers = Stream.concat(
+                        Pattern.compile("\"log\\.(io\\.mortise[\\w.]*\\.[A-Z]\\w*)\"")
+                                .matcher(setup)
+                                .results()
+                                .map(found -> found.group(1)),
+                        Pattern.compile("\"([A-Z]\\w+)\"")
+                                .matcher(setup)
+                                .results()
+                                .map(found -> "io.mortise.lock.core." + found.group(1)))
+                .toList();
+        assertThat(loggers).hasSizeGreaterThan(3);
+        for (String logger : loggers) {
+            Class.forName(logger);
+        }
+    }
+
     @Test
     void theReadmeIsShort() {
         assertThat(read(ROOT.resolve("README.md")).split("\\s+")).hasSizeLessThanOrEqualTo(1500);

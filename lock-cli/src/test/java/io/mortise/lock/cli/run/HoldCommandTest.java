@@ -79,7 +79,8 @@ class HoldCommandTest {
     @CsvSource({"42, false, false, true", "1, false, false, false", "42, true, false, false", "42, false, true, false"})
     void whatIsMeantToOutliveItsStarterDoes(
             long starter, boolean ignoresHangup, boolean leadsSession, boolean followed) {
-        assertThat(Starter.isFollowed(starter, ignoresHangup, leadsSession)).isEqualTo(followed);
+        assertThat(ParentProcess.isFollowed(starter, ignoresHangup, leadsSession))
+                .isEqualTo(followed);
     }
 
     /** Its starter has ended once it holds, and --max-hold ends it long after it would have been noticed. */

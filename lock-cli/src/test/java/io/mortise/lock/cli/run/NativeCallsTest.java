@@ -4,7 +4,7 @@ package io.mortise.lock.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.cli.invocation.CommandFailed;
+import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,17 +23,17 @@ class NativeCallsTest {
     @TempDir
     Path dir = Path.of("");
 
-    private static CommandGroup group(String... command) {
-        return new CommandGroup(
+    private static CommandProcessGroup group(String... command) {
+        return new CommandProcessGroup(
                 List.of(command).stream()
                         .map(word -> word.getBytes(StandardCharsets.UTF_8))
                         .toList(),
-                RawTexts.environment(Map.of("LOCK_NAME", "x")));
+                RawArguments.environment(Map.of("LOCK_NAME", "x")));
     }
 
     @Test
     void stopsAndExitCodesAreSeen() {
-        CommandGroup group = group("sh", "-c", "kill -STOP $$; [ $LOCK_NAME = x ] && exit 7");
+        CommandProcessGroup group = group("sh", "-c", "kill -STOP $$; [ $LOCK_NAME = x ] && exit 7");
         List<Integer> stops = new ArrayList<>();
         assertThat(group.start(pid -> assertThat(pid).isPositive())).isTrue();
         int code = group.await(signal -> {
@@ -48,12 +48,12 @@ class NativeCallsTest {
 
     @Test
     void anExitCodeLikeThatOfASignalIsNone() {
-        CommandGroup exits = group("sh", "-c", "exit 130");
+        CommandProcessGroup exits = group("sh", "-c", "exit 130");
         exits.start(pid -> {});
         assertThat(exits.await(signal -> {})).isEqualTo(130);
         assertThat(exits.killedBy()).isZero();
 
-        CommandGroup dies = group("sh", "-c", "kill -TERM $$");
+        CommandProcessGroup dies = group("sh", "-c", "kill -TERM $$");
         dies.start(pid -> {});
         assertThat(dies.await(signal -> {})).isEqualTo(143);
         assertThat(dies.killedBy()).isEqualTo(15);
@@ -61,7 +61,7 @@ class NativeCallsTest {
 
     @Test
     void whatWasKilledBeforeItsStartIsNotStarted() {
-        CommandGroup group = group("true");
+        CommandProcessGroup group = group("true");
         assertThat(group.kill()).isTrue();
 
         assertThat(group.start(pid -> {})).isFalse();
@@ -71,7 +71,7 @@ class NativeCallsTest {
     void anErrorHasTheSystemsNumber() {
         assertThatThrownBy(() -> group("/no/such/program").start(pid -> {}))
                 .isInstanceOfSatisfying(
-                        CommandFailed.class,
+                        CommandFailedException.class,
                         failed -> assertThat(failed.exitCode()).isEqualTo(127))
                 .hasMessageContaining("No such file");
     }

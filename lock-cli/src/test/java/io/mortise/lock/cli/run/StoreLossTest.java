@@ -12,8 +12,8 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.Locks;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestMasters;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.io.IOException;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
 class StoreLossTest {
     private static RedisTestServer server;
-    private static BareRedis redis;
+    private static RawRedis redis;
 
     @TempDir
     Path dir = Path.of("");

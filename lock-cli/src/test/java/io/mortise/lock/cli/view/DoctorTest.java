@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mortise.lock.cli.CommandLineRun;
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisServerOptions;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
@@ -43,7 +43,7 @@ class DoctorTest {
     @Tag("once")
     void aServerThatForgetsIs1AndSaysWhatToDo() {
         try (RedisTestServer server = RedisTestServer.start();
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             CommandLineRun doctor = CommandLineRun.of("doctor", "--json", "--url", server.url());
             assertThat(doctor.code()).isEqualTo(1);
             assertThat(doctor.at("ok")).isEqualTo(false);

@@ -7,8 +7,8 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.cli.CommandLineRun;
-import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
 import org.junit.jupiter.api.Tag;
@@ -22,7 +22,7 @@ class StoresTest {
     @Test
     void redis() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             redis.call("SET", "lock:bare", "\u001b]0;mine\u0007", "PX", "60000");
             CommandLineRun who = CommandLineRun.of("who", "bare", "--url", server.url());
             assertThat(who.code()).isZero();

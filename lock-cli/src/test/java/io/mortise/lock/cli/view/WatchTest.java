@@ -32,13 +32,13 @@ class WatchTest {
     private final StringWriter err = new StringWriter();
 
     private static SortedMap<String, LockStatus> held(LockClient client) throws InterruptedException {
-        return HeldLocks.read(client.admin().orElseThrow(), NamePattern.of("*"));
+        return HeldLocksQuery.read(client.admin().orElseThrow(), LockNamePattern.of("*"));
     }
 
     @Test
     void eachChangeIsALineAndNothingElse() throws Exception {
         try (LockClient client = Locks.connect("memory:watch-changes");
-                Changes changes = new Changes(new PrintWriter(out), new PrintWriter(err), false)) {
+                LockChanges changes = new LockChanges(new PrintWriter(out), new PrintWriter(err), false)) {
             assertThat(changes.show(held(client))).isTrue();
             Lease a = client.named("a\u001b").acquire();
             changes.show(held(client));
@@ -67,7 +67,7 @@ class WatchTest {
 
     @Test
     void anOutageIsToldOnceAndItsEnd() {
-        try (Changes changes = new Changes(new PrintWriter(out), new PrintWriter(err), false)) {
+        try (LockChanges changes = new LockChanges(new PrintWriter(out), new PrintWriter(err), false)) {
             assertThat(changes.unavailable("no\u001bcontact")).isTrue();
             changes.unavailable("no contact");
             changes.show(new TreeMap<>());
@@ -88,7 +88,7 @@ class WatchTest {
                 return true;
             }
         };
-        try (Changes changes = new Changes(closed, new PrintWriter(err), true)) {
+        try (LockChanges changes = new LockChanges(closed, new PrintWriter(err), true)) {
             assertThat(changes.show(new TreeMap<>())).isFalse();
         }
     }

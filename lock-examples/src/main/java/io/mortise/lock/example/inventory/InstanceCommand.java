@@ -2,8 +2,8 @@
 package io.mortise.lock.example.inventory;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.example.Child;
-import io.mortise.lock.example.Store;
+import io.mortise.lock.example.ChildProgram;
+import io.mortise.lock.example.StoreOption;
 import java.io.IOException;
 import java.net.BindException;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ public final class InstanceCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @Mixin
-    private Store store = new Store();
+    private StoreOption store = new StoreOption();
 
     @Option(names = "--port", defaultValue = "0", description = "0: any free one.")
     private int port;
@@ -49,7 +49,7 @@ public final class InstanceCommand implements Callable<Integer> {
                 .getOut()
                 .println("listening on " + server.url() + ", process "
                         + ProcessHandle.current().pid());
-        Child.awaitParentsEnd();
+        ChildProgram.awaitParentsEnd();
         return 0;
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.inventory;
 
-import io.mortise.lock.example.Child;
-import io.mortise.lock.example.Store;
+import io.mortise.lock.example.ChildProgram;
+import io.mortise.lock.example.StoreOption;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -20,6 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code example inventory}: the stock, and the instances that sell from it. */
+/** Starts the inventory service: its stock and its instances. */
 @Command(
         name = "inventory",
         description = {
@@ -37,7 +38,7 @@ public final class InventoryCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @Mixin
-    private Store store = new Store();
+    private StoreOption store = new StoreOption();
 
     @Option(
             names = "--instances",
@@ -88,7 +89,7 @@ public final class InventoryCommand implements Callable<Integer> {
         }
         BlockingQueue<Process> ended = new LinkedBlockingQueue<>();
         for (int i = 0; i < instances; i++) {
-            Process instance = Child.start(
+            Process instance = ChildProgram.start(
                     url,
                     List.of(
                             "inventory-instance",
@@ -101,8 +102,8 @@ public final class InventoryCommand implements Callable<Integer> {
         }
         for (int left = instances; left > 0; left--) {
             Process instance = ended.take();
-            out.println("process " + instance.pid() + (Child.wasKilled(instance) ? " was killed" : " ended"));
-            if (instance.exitValue() != 0 && !Child.wasKilled(instance)) {
+            out.println("process " + instance.pid() + (ChildProgram.wasKilled(instance) ? " was killed" : " ended"));
+            if (instance.exitValue() != 0 && !ChildProgram.wasKilled(instance)) {
                 return instance.exitValue(); // it has said why; the others end with this process
             }
         }

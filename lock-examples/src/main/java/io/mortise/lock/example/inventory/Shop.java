@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 
-/** Sells units, each once, however many shops there are. Thread-safe. */
+/** Sells units under the lock of their item, each unit once. Thread-safe. */
 final class Shop {
     private final LockClient locks;
     private final StockFile stock;
@@ -33,18 +33,18 @@ final class Shop {
      *
      * @param threads on which is sold once it is this buyer's turn; fails with what selling fails with
      */
-    CompletableFuture<Sale> buy(String item, Executor threads) throws IOException {
+    CompletableFuture<SaleOutcome> buy(String item, Executor threads) throws IOException {
         if (left(item).isEmpty()) {
             return CompletableFuture.completedFuture(
-                    new Sale.Unknown()); // and no lock for any name that somebody makes up
+                    new SaleOutcome.Unknown()); // and no lock for any name that somebody makes up
         }
         return locks.named(lockName(item))
                 .tryAcquireAsync(patience)
                 .thenApplyAsync(
-                        granted -> granted.map(lease -> sold(item, lease)).orElseGet(Sale.Busy::new), threads);
+                        granted -> granted.map(lease -> sold(item, lease)).orElseGet(SaleOutcome.Busy::new), threads);
     }
 
-    private Sale sold(String item, Lease granted) {
+    private SaleOutcome sold(String item, Lease granted) {
         try (Lease lease = granted) {
             return sell(item, lease);
         } catch (InterruptedException e) {
@@ -55,10 +55,10 @@ final class Shop {
         }
     }
 
-    private Sale sell(String item, Lease lease) throws IOException, StaleTokenException, InterruptedException {
+    private SaleOutcome sell(String item, Lease lease) throws IOException, StaleTokenException, InterruptedException {
         int left = left(item).orElse(0);
         if (left == 0) {
-            return new Sale.SoldOut();
+            return new SaleOutcome.SoldOut();
         }
         Thread.sleep(work.toMillis());
         try {
@@ -70,7 +70,7 @@ final class Shop {
             }
             throw e;
         }
-        return new Sale.Sold(left, lease.fencingToken());
+        return new SaleOutcome.Sold(left, lease.fencingToken());
     }
 
     /** Whoever only looks needs no lock. */

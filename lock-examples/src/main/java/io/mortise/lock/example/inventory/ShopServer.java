@@ -19,7 +19,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The shop's door: {@code GET /items/NAME} and {@code POST /items/NAME/buy}, answered in JSON. */
+/** HTTP interface of the shop: {@code GET /items/NAME} and {@code POST /items/NAME/buy}. */
 final class ShopServer implements HttpHandler, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ShopServer.class);
     private static final int THREADS = 16;
@@ -115,12 +115,12 @@ final class ShopServer implements HttpHandler, AutoCloseable {
                 : Answer.of(404, "no such item");
     }
 
-    private static Answer answer(String item, Sale sale) {
-        if (sale instanceof Sale.Sold sold) {
+    private static Answer answer(String item, SaleOutcome sale) {
+        if (sale instanceof SaleOutcome.Sold sold) {
             return new Answer(200, "{\"item\":\"" + item + "\",\"unit\":" + sold.unit() + "}", false);
-        } else if (sale instanceof Sale.SoldOut) {
+        } else if (sale instanceof SaleOutcome.SoldOut) {
             return Answer.of(409, "sold out");
-        } else if (sale instanceof Sale.Unknown) {
+        } else if (sale instanceof SaleOutcome.Unknown) {
             return Answer.of(404, "no such item");
         }
         return Answer.of(429, "too many buyers");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.inventory;
 
-/** Somebody with a higher fencing token was here already: the lock was lost meanwhile, and nothing was written. */
+/** Thrown when a higher fencing token has written before: the lock was lost meanwhile, and nothing was written. */
 final class StaleTokenException extends Exception {
     private static final long serialVersionUID = 1L;
 

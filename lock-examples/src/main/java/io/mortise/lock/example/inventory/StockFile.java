@@ -15,10 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
- * The resource: how many of each item are left, and the highest fencing token that has written that. It stands for a
- * database: one write is atomic over all processes, and refuses a lower token, as
- * {@code UPDATE … SET left = ?, token = ? WHERE item = ? AND token <= ?} would. What a caller does between a read and a write
- * it does not protect.
+ * The protected resource: units of each item, and the highest fencing token that has written. It stands for a database: one
+ * write is atomic over all processes, and refuses a lower token, as {@code UPDATE … SET left = ?, token = ? WHERE item = ? AND
+ * token <= ?} would. What a caller does between a read and a write it does not protect.
  */
 final class StockFile {
     // A FileLock is the process's: to its threads it is an error, not a wait.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.ledger;
 
-import io.mortise.lock.example.Child;
-import io.mortise.lock.example.Store;
+import io.mortise.lock.example.ChildProgram;
+import io.mortise.lock.example.StoreOption;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -22,6 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code example ledger}: starts the writers, reads what they write, and starts one again that was killed. */
+/** Starts the writers of the ledger, and restarts those that are killed. */
 @Command(
         name = "ledger",
         description = {
@@ -40,7 +41,7 @@ public final class LedgerCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @Mixin
-    private Store store = new Store();
+    private StoreOption store = new StoreOption();
 
     @Option(
             names = "--writers",
@@ -71,12 +72,12 @@ public final class LedgerCommand implements Callable<Integer> {
         String url = store.url();
         store.check();
         Path ledger = file != null ? file : Files.createTempDirectory("ledger").resolve("ledger");
-        LedgerFile.createIfMissing(ledger, new Entry.Start(10, 100));
+        LedgerFile.createIfMissing(ledger, new LedgerEntry.Start(10, 100));
         out.println("the ledger is " + ledger);
         for (int i = 1; i <= writers; i++) {
             start("w" + i, url, ledger);
         }
-        Books books = new Books();
+        AccountBalances books = new AccountBalances();
         try (LedgerFile reader = LedgerFile.open(ledger)) {
             reader.readNew(books);
             long total = books.total();
@@ -106,8 +107,8 @@ public final class LedgerCommand implements Callable<Integer> {
     }
 
     private void start(String writer, String url, Path ledger) throws IOException {
-        Process process =
-                Child.start(url, List.of("ledger-writer", "--moves", String.valueOf(moves), writer, ledger.toString()));
+        Process process = ChildProgram.start(
+                url, List.of("ledger-writer", "--moves", String.valueOf(moves), writer, ledger.toString()));
         running.put(process, writer);
         process.onExit().thenAccept(ended::add);
         spec.commandLine().getOut().println(writer + " is process " + process.pid());
@@ -116,10 +117,10 @@ public final class LedgerCommand implements Callable<Integer> {
     /** Whether the others may go on. */
     private boolean ended(Process process, String url, Path ledger) throws IOException {
         String writer = running.remove(process);
-        if (Child.wasKilled(process) && writer != null) {
+        if (ChildProgram.wasKilled(process) && writer != null) {
             spec.commandLine().getOut().println(writer + " was killed");
             start(writer, url, ledger);
         }
-        return process.exitValue() == 0 || Child.wasKilled(process);
+        return process.exitValue() == 0 || ChildProgram.wasKilled(process);
     }
 }

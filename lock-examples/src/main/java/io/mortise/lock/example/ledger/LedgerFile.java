@@ -11,7 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.function.Consumer;
 
 /**
- * The file: it only grows, by whole lines. A local file, or one on a file system whose appends are atomic over all who write;
+ * The ledger's file: whole lines, appended. A local file, or one on a file system whose appends are atomic over all who write;
  * NFS is none. Not thread-safe.
  */
 final class LedgerFile implements AutoCloseable {
@@ -33,14 +33,14 @@ final class LedgerFile implements AutoCloseable {
                 FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.APPEND));
     }
 
-    static void createIfMissing(Path file, Entry.Start start) throws IOException {
+    static void createIfMissing(Path file, LedgerEntry.Start start) throws IOException {
         if (Files.notExists(file)) {
             Files.writeString(file, start.line() + "\n");
         }
     }
 
     /** Adds one entry; it is on the disk when this returns. */
-    void append(Entry entry) throws IOException {
+    void append(LedgerEntry entry) throws IOException {
         // A writer that was killed may have left half a line: ours begins on a new one.
         String line = (endsWithin() ? "\n" : "") + entry.line() + "\n";
         ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
@@ -51,7 +51,7 @@ final class LedgerFile implements AutoCloseable {
     }
 
     /** Hands on each entry that was added since the last call, by whomever. */
-    void readNew(Consumer<Entry> to) throws IOException {
+    void readNew(Consumer<LedgerEntry> to) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(read.size() - seen));
         while (bytes.hasRemaining() && read.read(bytes, seen + bytes.position()) >= 0) {
             // The rest comes with the next read.
@@ -60,7 +60,7 @@ final class LedgerFile implements AutoCloseable {
         int begin = 0;
         for (int i = 0; i < bytes.position(); i++) {
             if (found[i] == END) {
-                Entry.parse(new String(found, begin, i - begin, StandardCharsets.UTF_8))
+                LedgerEntry.parse(new String(found, begin, i - begin, StandardCharsets.UTF_8))
                         .ifPresentOrElse(to, () -> torn++);
                 begin = i + 1;
             }

@@ -2,8 +2,8 @@
 package io.mortise.lock.example.ledger;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.example.Child;
-import io.mortise.lock.example.Store;
+import io.mortise.lock.example.ChildProgram;
+import io.mortise.lock.example.StoreOption;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -12,11 +12,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** One process that writes. Ends at the latest when its standard input does. */
+/** One writer process. Ends at the latest when its standard input does. */
 @Command(name = "ledger-writer", hidden = true, description = "One writer, which 'ledger' starts by itself.")
 public final class WriterCommand implements Callable<Integer> {
     @Mixin
-    private Store store = new Store();
+    private StoreOption store = new StoreOption();
 
     @Option(names = "--moves", required = true, description = "How many there are to be.")
     private int moves;
@@ -34,7 +34,7 @@ public final class WriterCommand implements Callable<Integer> {
         watch.start();
         try (LockClient locks = store.connect();
                 LedgerFile ledger = LedgerFile.open(file)) {
-            new Writer(name, ledger, locks, lockName(file)).run(moves);
+            new TransferWriter(name, ledger, locks, lockName(file)).run(moves);
         }
         return 0;
     }
@@ -46,7 +46,7 @@ public final class WriterCommand implements Callable<Integer> {
 
     private static void endWithParent() {
         try {
-            Child.awaitParentsEnd();
+            ChildProgram.awaitParentsEnd();
         } catch (IOException e) {
             // That is an end as well.
         }

@@ -8,8 +8,8 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.example.MainWithParent;
 import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.BareRedis;
 import io.mortise.lock.testkit.servers.ChildJvm;
+import io.mortise.lock.testkit.servers.RawRedis;
 import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -97,7 +97,7 @@ class InventoryTest {
 
     /** Returns when the store shows that the lock has more time to live than a moment before. */
     private void awaitRenewal() {
-        try (BareRedis bare = redis.connect()) {
+        try (RawRedis bare = redis.connect()) {
             AtomicLong before = new AtomicLong(Long.MAX_VALUE);
             Await.until("the lock is renewed", SOON, () -> {
                 long left = (Long) Objects.requireNonNull(

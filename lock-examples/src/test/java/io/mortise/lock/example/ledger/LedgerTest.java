@@ -80,15 +80,15 @@ class LedgerTest {
                 assertThat(ledger.awaitExit(SOON)).as(ledger.lastLines()).isZero();
             }
         }
-        Books books = read(path);
+        AccountBalances books = read(path);
         assertThat(List.of(books.movesBy("w1"), books.movesBy("w2"), books.movesBy("w3")))
                 .containsOnly(MOVES);
         assertThat(books.total()).isEqualTo(1000);
         assertThat(books.wrong()).isZero();
     }
 
-    private static Books read(Path path) {
-        Books books = new Books();
+    private static AccountBalances read(Path path) {
+        AccountBalances books = new AccountBalances();
         try (LedgerFile file = LedgerFile.open(path)) {
             file.readNew(books);
         } catch (IOException e) {

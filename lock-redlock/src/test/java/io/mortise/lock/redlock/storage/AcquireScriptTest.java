@@ -6,7 +6,7 @@ import static io.mortise.lock.redlock.storage.RedlockScriptBench.LEASE_MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
@@ -143,9 +143,7 @@ class AcquireScriptTest extends RedlockScriptTest {
     void S14_keyOfForeignTypeIsAnError() {
         bench.redis().call("LPUSH", KEYS.grant(), "a", "list");
         for (Runnable ask : List.<Runnable>of(() -> bench.tryAcquire(1), () -> bench.acquire(1, "c"))) {
-            assertThatThrownBy(ask::run)
-                    .isInstanceOf(BareRedis.ErrorReply.class)
-                    .hasMessageStartingWith("WRONGTYPE");
+            assertThatThrownBy(ask::run).isInstanceOf(RawRedis.ErrorReply.class).hasMessageStartingWith("WRONGTYPE");
         }
         assertThat(bench.redis().call("LLEN", KEYS.grant())).isEqualTo(2L);
         assertThat(bench.keys()).containsExactly(RedlockScriptBench.STATE, KEYS.grant());

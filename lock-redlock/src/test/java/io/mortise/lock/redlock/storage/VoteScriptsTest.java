@@ -7,7 +7,7 @@ import static io.mortise.lock.redlock.storage.RedlockScriptBench.hint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.testkit.servers.BareRedis;
+import io.mortise.lock.testkit.servers.RawRedis;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -196,7 +196,7 @@ class VoteScriptsTest extends RedlockScriptTest {
         bench.acquire(5, bench.listen("c5"));
         bench.redis().call("CONFIG", "SET", "maxmemory", "1");
         assertThatThrownBy(() -> bench.tryAcquire(9))
-                .isInstanceOf(BareRedis.ErrorReply.class)
+                .isInstanceOf(RawRedis.ErrorReply.class)
                 .hasMessageContaining("OOM");
         assertThat(renew(RedlockScriptBench.RUN).get(0)).isEqualTo(1L);
         assertThat(bench.published(() -> assertThat(bench.release(1).get(0)).isEqualTo(1L)))

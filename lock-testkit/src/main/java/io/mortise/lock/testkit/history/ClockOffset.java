@@ -27,7 +27,7 @@ final class ClockOffset {
     }
 
     /** To be added to the other side's times. */
-    Span toHere() {
-        return new Span(least, most);
+    UncertainInstant toHere() {
+        return new UncertainInstant(least, most);
     }
 }

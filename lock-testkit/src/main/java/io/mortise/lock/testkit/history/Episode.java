@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** All that a history says of one call, from the ask to the end. */
+/** Everything that a history tells of one call, from the request to the end. */
 final class Episode {
     final Event.Asked asked;
     final Event.@Nullable Granted granted;
@@ -20,7 +20,7 @@ final class Episode {
     final Event.@Nullable Released released;
     private final List<Event.Looked> looks;
 
-    Episode(Call call, List<Event.OfCall> events) {
+    Episode(LockCall call, List<Event.OfCall> events) {
         Event.Asked ask = only(events, Event.Asked.class, call);
         if (ask == null) {
             throw new IllegalArgumentException(
@@ -48,7 +48,7 @@ final class Episode {
                 events.stream().filter(kind::isInstance).map(kind::cast).toList());
     }
 
-    private static <E extends Event> @Nullable E only(List<Event.OfCall> events, Class<E> kind, Call call) {
+    private static <E extends Event> @Nullable E only(List<Event.OfCall> events, Class<E> kind, LockCall call) {
         List<E> found = all(events, kind);
         if (found.size() > 1) {
             throw new IllegalArgumentException(kind.getSimpleName() + " twice: " + call);
@@ -56,7 +56,7 @@ final class Episode {
         return found.isEmpty() ? null : found.get(0);
     }
 
-    Call call() {
+    LockCall call() {
         return asked.call();
     }
 

@@ -17,7 +17,7 @@ final class ExclusionCheck {
     private final LockHistory lock;
     private final Findings findings;
     // One believer too long meets many others: once is enough.
-    private final Set<Call> reported = new HashSet<>();
+    private final Set<LockCall> reported = new HashSet<>();
 
     private ExclusionCheck(LockHistory lock, Findings findings) {
         this.lock = lock;
@@ -53,7 +53,7 @@ final class ExclusionCheck {
     }
 
     private boolean pausedBefore(Episode one, Event.Looked look) {
-        Span granted = Objects.requireNonNull(one.granted).at();
+        UncertainInstant granted = Objects.requireNonNull(one.granted).at();
         return lock.silences
                 .pauses(one.process())
                 .anyMatch(pause -> granted.isBefore(pause.from().at())

@@ -4,10 +4,7 @@ package io.mortise.lock.testkit.history;
 import java.util.HashMap;
 import java.util.Map;
 
-/**
- * A resource for each lock that remembers the highest token and refuses a lower one (S3), and records each decision.
- * Thread-safe.
- */
+/** A resource for each lock that refuses lower tokens (S3), and records each decision. Thread-safe. */
 public final class FencedResource implements Resource {
     private final Recorder recorder;
     private final Map<String, Long> highest = new HashMap<>(); // guarded by this
@@ -18,7 +15,7 @@ public final class FencedResource implements Resource {
     }
 
     @Override
-    public synchronized boolean write(Call call, long token) {
+    public synchronized boolean write(LockCall call, long token) {
         long start = recorder.now();
         boolean accepted = token >= highest.getOrDefault(call.lock(), Long.MIN_VALUE);
         if (accepted) {

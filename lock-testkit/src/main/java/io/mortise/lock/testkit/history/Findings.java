@@ -4,10 +4,10 @@ package io.mortise.lock.testkit.history;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the checks find, until it becomes a {@link Report}. */
+/** Collects the findings of the checks. */
 final class Findings {
     final List<Violation> violations = new ArrayList<>();
-    final List<WrongBelief> wrongBeliefs = new ArrayList<>();
+    final List<StaleBelief> wrongBeliefs = new ArrayList<>();
     long longestFree;
 
     /** @param events those that show it */

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
-/** Answers which of the things that came before an instant has the highest value. */
+/** Finds the highest value among the entries before an instant. */
 final class HighestBefore<T> {
     private final TreeMap<Long, T> highestFrom = new TreeMap<>();
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What happened, in the order in which it became known. Its clock is this JVM's {@code System.nanoTime}, from zero; events
+ * Recorded events, in the order in which they became known. Its clock is this JVM's {@code System.nanoTime}, from zero; events
  * of other processes are {@linkplain HolderProcess brought to it}. Thread-safe; it keeps all events, some 100 bytes each.
  */
 public final class History implements Recorder {

@@ -8,12 +8,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Judges a history of exclusive locks by the rules: exclusion (S1, S2, S6), token order (S3), releases (S5), announced losses
- * (S7), keep-alive (S8, S9, S11).
+ * Checks a history against the rules S1 to S9 and S11.
  *
- * <p>No false alarms: an event counts as before another only if it was so wherever in their {@linkplain Span spans} the two
+ * <p>No false alarms: an event counts as before another only if it was so wherever in their {@linkplain UncertainInstant spans} the two
  * happened, so a clock known only roughly hides faults shorter than its uncertainty, and invents none. What a rule does not
- * cover is not judged either: a holder that was frozen and overtaken is {@linkplain Report#wrongBeliefs() counted}, and only
+ * cover is not judged either: a holder that was frozen and overtaken is {@linkplain HistoryReport#wrongBeliefs() counted}, and only
  * a write of it that is accepted after one with a higher token, or a later belief, is a violation. Histories in which somebody deletes grants in the store do
  * not fit S1, and are not for this checker.
  *
@@ -33,13 +32,13 @@ public final class HistoryChecker {
      *
      * @throws IllegalArgumentException if the events do not fit together, such as a grant of a call that never asked
      */
-    public Report check(History history) {
+    public HistoryReport check(History history) {
         return check(history.events());
     }
 
-    Report check(List<Event> events) {
+    HistoryReport check(List<Event> events) {
         Findings findings = new Findings();
-        Silences silences = new Silences(events);
+        SilentPeriods silences = new SilentPeriods(events);
         long end = events.stream().mapToLong(event -> event.at().latest()).max().orElse(0);
         long handOffs = 0;
         for (List<Event.OfCall> ofOneLock : byLock(events).values()) {
@@ -47,10 +46,10 @@ public final class HistoryChecker {
             ExclusionCheck.check(lock, findings);
             TokenCheck.check(lock, findings);
             LossCheck.check(lock, findings);
-            LivenessCheck.check(lock, findings);
+            AvailabilityCheck.check(lock, findings);
             handOffs += lock.handOffs();
         }
-        return new Report(
+        return new HistoryReport(
                 count(events, Event.Granted.class),
                 handOffs,
                 count(events, Event.Told.class),

@@ -23,10 +23,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The child's side of a {@link HolderProcess}: carries out what it is told, each command on a thread of its own. */
+/** Main class of a {@link HolderProcess}: executes each command on a thread of its own. */
 final class HolderMain implements Recorder, Resource {
     private final String process;
-    private final HolderLines lines = new HolderLines();
+    private final HolderProtocol lines = new HolderProtocol();
     private final CompletableFuture<LockClient> client = new CompletableFuture<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final Map<String, RecordedLease> leases = new ConcurrentHashMap<>();
@@ -54,7 +54,7 @@ final class HolderMain implements Recorder, Resource {
         LockClient connected = Locks.connect(args[1], ClientOptions.defaults().connectTimeout(CONNECT_LIMIT));
         main.warmUp(connected);
         main.client.complete(connected);
-        main.lines.say(HolderLines.READY);
+        main.lines.say(HolderProtocol.READY);
         Thread.currentThread().join(); // the watchdog ends this JVM
     }
 
@@ -76,16 +76,16 @@ final class HolderMain implements Recorder, Resource {
 
     @Override
     public void record(Event event) {
-        lines.say(HolderLines.EVENT + event.line());
+        lines.say(HolderProtocol.EVENT + event.line());
     }
 
     /** The resource is the parent's. */
     @Override
-    public boolean write(Call call, long token) throws InterruptedException {
+    public boolean write(LockCall call, long token) throws InterruptedException {
         long id = writeIds.incrementAndGet();
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         writes.put(id, answer);
-        lines.say(HolderLines.WRITE + id + " " + token + " " + encode(call.lock()) + " " + call.ask());
+        lines.say(HolderProtocol.WRITE + id + " " + token + " " + encode(call.lock()) + " " + call.ask());
         try {
             return answer.get();
         } catch (ExecutionException e) {
@@ -94,9 +94,9 @@ final class HolderMain implements Recorder, Resource {
     }
 
     private void heard(String line) {
-        if (line.startsWith(HolderLines.CLOCK)) {
-            lines.say(HolderLines.CLOCK + now());
-        } else if (line.startsWith(HolderLines.WROTE)) {
+        if (line.startsWith(HolderProtocol.CLOCK)) {
+            lines.say(HolderProtocol.CLOCK + now());
+        } else if (line.startsWith(HolderProtocol.WROTE)) {
             String[] words = line.split(" ", -1);
             Objects.requireNonNull(writes.remove(Long.parseLong(words[1])), line)
                     .complete(Boolean.parseBoolean(words[2]));
@@ -107,9 +107,9 @@ final class HolderMain implements Recorder, Resource {
 
     private void obey(String[] words) {
         try {
-            lines.say(HolderLines.DONE + words[0] + " " + result(words));
+            lines.say(HolderProtocol.DONE + words[0] + " " + result(words));
         } catch (InterruptedException | RuntimeException e) {
-            lines.say(HolderLines.FAILED + words[0] + " " + encode(e.toString()));
+            lines.say(HolderProtocol.FAILED + words[0] + " " + encode(e.toString()));
         }
     }
 
@@ -142,7 +142,7 @@ final class HolderMain implements Recorder, Resource {
     private int work(String name, int threadCount, long seed) throws InterruptedException {
         List<Future<Integer>> working = new ArrayList<>();
         for (int i = 0; i < threadCount; i++) {
-            Cycles cycles = new Cycles(lock(name), this, seed + i);
+            HistoryWorkload cycles = new HistoryWorkload(lock(name), this, seed + i);
             working.add(threads.submit(() -> cycles.until(() -> stopped, () -> keeps)));
         }
         int count = 0;

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** This JVM's end of the pipe to a holder process: commands out; events, answers and writes in, read by one thread. */
+/** The test's end of the pipe to a holder process. */
 final class HolderPipe {
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(60);
     private static final Duration FOR_EVER = Duration.ofDays(365);
@@ -82,16 +82,16 @@ final class HolderPipe {
 
     private void heard(String line) throws InterruptedException {
         String[] words = line.split(" ", 3);
-        if (line.startsWith(HolderLines.EVENT)) {
-            history.record(EventLine.read(line.substring(HolderLines.EVENT.length()), offset.toHere()));
-        } else if (line.startsWith(HolderLines.WRITE)) {
+        if (line.startsWith(HolderProtocol.EVENT)) {
+            history.record(EventFormat.read(line.substring(HolderProtocol.EVENT.length()), offset.toHere()));
+        } else if (line.startsWith(HolderProtocol.WRITE)) {
             write(line.split(" ", -1));
-        } else if (line.startsWith(HolderLines.DONE)) {
+        } else if (line.startsWith(HolderProtocol.DONE)) {
             command(words[1]).complete(words[2]);
-        } else if (line.startsWith(HolderLines.FAILED)) {
+        } else if (line.startsWith(HolderProtocol.FAILED)) {
             command(words[1])
                     .completeExceptionally(new IllegalStateException(process + ": " + HolderMain.decode(words[2])));
-        } else if (line.equals(HolderLines.READY)) {
+        } else if (line.equals(HolderProtocol.READY)) {
             askClock();
             ready.complete(null);
         } // else a line of its log
@@ -101,15 +101,15 @@ final class HolderPipe {
     private void askClock() {
         for (int i = 0; i < CLOCK_QUESTIONS; i++) {
             long asked = history.now();
-            send(HolderLines.CLOCK);
-            String answer = jvm.awaitLine(line -> line.startsWith(HolderLines.CLOCK), ANSWER_LIMIT);
-            offset.answered(asked, Long.parseLong(answer.substring(HolderLines.CLOCK.length())), history.now());
+            send(HolderProtocol.CLOCK);
+            String answer = jvm.awaitLine(line -> line.startsWith(HolderProtocol.CLOCK), ANSWER_LIMIT);
+            offset.answered(asked, Long.parseLong(answer.substring(HolderProtocol.CLOCK.length())), history.now());
         }
     }
 
     private void write(String[] words) throws InterruptedException {
-        Call call = new Call(process, HolderMain.decode(words[3]), Long.parseLong(words[4]));
-        send(HolderLines.WROTE + words[1] + " " + resource.write(call, Long.parseLong(words[2])));
+        LockCall call = new LockCall(process, HolderMain.decode(words[3]), Long.parseLong(words[4]));
+        send(HolderProtocol.WROTE + words[1] + " " + resource.write(call, Long.parseLong(words[2])));
     }
 
     private CompletableFuture<String> command(String id) {

@@ -12,10 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Another process that uses locks: a child JVM with a client of its own, which does what it is told, and can be frozen and
- * killed. All that it sees goes into a {@link History}, in the time of this JVM: the difference of the two clocks is found by
- * asking it over the pipe, and what remains unknown of it widens the {@linkplain Span spans} of its events. Its writes go to
- * a {@link Resource} of this JVM. Thread-safe.
+ * A child JVM with a client of its own, which can be frozen and killed. All that it sees goes into a {@link History}, in the
+ * time of this JVM: the difference of the two clocks is found by asking it over the pipe, and what remains unknown of it
+ * widens the {@linkplain UncertainInstant spans} of its events. Its writes go to a {@link Resource} of this JVM. Thread-safe.
  *
  * <p>It has no class path of its own: the provider of the URL must be on this JVM's.
  */
@@ -73,13 +72,13 @@ public final class HolderProcess implements AutoCloseable {
         return pipe.tell("release " + HolderMain.encode(lock)).thenApply(ReleaseOutcome::valueOf);
     }
 
-    /** Runs {@link Cycles} until {@link #stop()}. Completes with how many leases it had. */
+    /** Runs {@link HistoryWorkload} until {@link #stop()}. Completes with how many leases it had. */
     public CompletableFuture<Integer> work(String lock, int threads, long seed) {
         return pipe.tell("work " + HolderMain.encode(lock) + " " + threads + " " + seed)
                 .thenApply(Integer::parseInt);
     }
 
-    /** Whether {@link #work} keeps its next lease until that is lost, as {@link Cycles} says; completes when it knows. */
+    /** Whether {@link #work} keeps its next lease until that is lost, as {@link HistoryWorkload} says; completes when it knows. */
     public CompletableFuture<?> keep(boolean keep) {
         return pipe.tell("keep " + keep);
     }

@@ -9,11 +9,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What happened to one lock, in the form that the checks need. */
+/** History of one lock, in the form that the checks need. */
 final class LockHistory {
     final List<Episode> episodes;
     final List<Event.Wrote> writes;
-    final Silences silences;
+    final SilentPeriods silences;
 
     /** When the last event was over. */
     final long end;
@@ -28,8 +28,8 @@ final class LockHistory {
 
     private final HighestBefore<Episode> newestGrant;
 
-    LockHistory(List<Event.OfCall> events, Silences silences, long end, Bounds bounds) {
-        Map<Call, List<Event.OfCall>> calls = events.stream()
+    LockHistory(List<Event.OfCall> events, SilentPeriods silences, long end, Bounds bounds) {
+        Map<LockCall, List<Event.OfCall>> calls = events.stream()
                 .filter(event -> !(event instanceof Event.Wrote))
                 .collect(Collectors.groupingBy(Event.OfCall::call, LinkedHashMap::new, Collectors.toList()));
         this.episodes = calls.entrySet().stream()

@@ -2,13 +2,13 @@
 package io.mortise.lock.testkit.history;
 
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.history.Silences.Silence;
+import io.mortise.lock.testkit.history.SilentPeriods.Silence;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** S7: a running holder is told of its loss by the time that the next is granted. Frozen ones are counted. */
+/** Checks that a running holder is told of its loss before the next grant (S7). Frozen ones are counted. */
 final class LossCheck {
     private final LockHistory lock;
     private final Findings findings;
@@ -63,7 +63,7 @@ final class LossCheck {
         if (lock.fenced) {
             return true;
         }
-        Span granted = Objects.requireNonNull(one.granted).at();
+        UncertainInstant granted = Objects.requireNonNull(one.granted).at();
         return next.firstBelief().map(look -> granted.isBefore(look.at())).orElse(false);
     }
 
@@ -86,7 +86,7 @@ final class LossCheck {
             long until = Math.min(
                     killed, learned(one).map(event -> event.at().earliest()).orElse(lock.end));
             long lasted = Math.max(0, until - nextGrant.at().latest());
-            findings.wrongBeliefs.add(new WrongBelief(one.call(), next.call(), Duration.ofNanos(lasted)));
+            findings.wrongBeliefs.add(new StaleBelief(one.call(), next.call(), Duration.ofNanos(lasted)));
         }
     }
 

@@ -5,27 +5,27 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
 import java.util.OptionalLong;
 
-/** A lease whose looks, loss and release are recorded. Thread-safe. */
+/** A lease that records its checks, loss and release. Thread-safe. */
 public final class RecordedLease {
     private final Recorder recorder;
-    private final Call call;
+    private final LockCall call;
     private final Lease lease;
     private final OptionalLong token;
 
-    private RecordedLease(Recorder recorder, Call call, Lease lease, OptionalLong token) {
+    private RecordedLease(Recorder recorder, LockCall call, Lease lease, OptionalLong token) {
         this.recorder = recorder;
         this.call = call;
         this.lease = lease;
         this.token = token;
     }
 
-    static RecordedLease granted(Recorder recorder, Call call, Lease lease) {
-        Span at = Span.at(recorder.now());
+    static RecordedLease granted(Recorder recorder, LockCall call, Lease lease) {
+        UncertainInstant at = UncertainInstant.at(recorder.now());
         OptionalLong token = token(lease);
         recorder.record(new Event.Granted(call, at, token));
         lease.lost()
-                .thenAccept(
-                        reason -> recorder.record(new Event.Told(call, Span.at(recorder.now()), reason.toString())));
+                .thenAccept(reason ->
+                        recorder.record(new Event.Told(call, UncertainInstant.at(recorder.now()), reason.toString())));
         return new RecordedLease(recorder, call, lease, token);
     }
 
@@ -62,9 +62,9 @@ public final class RecordedLease {
 
     /** {@link Lease#release()}. */
     public ReleaseOutcome release() {
-        recorder.record(new Event.Releasing(call, Span.at(recorder.now())));
+        recorder.record(new Event.Releasing(call, UncertainInstant.at(recorder.now())));
         ReleaseOutcome outcome = lease.release();
-        recorder.record(new Event.Released(call, Span.at(recorder.now()), outcome));
+        recorder.record(new Event.Released(call, UncertainInstant.at(recorder.now()), outcome));
         return outcome;
     }
 }

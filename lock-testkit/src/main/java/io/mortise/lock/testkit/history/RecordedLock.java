@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A lock whose asks and grants are recorded. Thread-safe. */
+/** A lock that records its requests and grants. Thread-safe. */
 public final class RecordedLock {
     // Over all locks of this JVM: two objects for one lock of one process must not number their asks alike.
     private static final AtomicLong asks = new AtomicLong();
@@ -34,19 +34,19 @@ public final class RecordedLock {
     }
 
     private Optional<RecordedLease> ask(Optional<Duration> limit, Acquire acquire) throws InterruptedException {
-        Call call = new Call(process, lock.name(), asks.incrementAndGet());
-        recorder.record(new Event.Asked(call, Span.at(recorder.now()), limit));
+        LockCall call = new LockCall(process, lock.name(), asks.incrementAndGet());
+        recorder.record(new Event.Asked(call, UncertainInstant.at(recorder.now()), limit));
         try {
             Optional<Lease> lease = acquire.call();
             if (lease.isEmpty()) {
-                recorder.record(new Event.GaveUp(call, Span.at(recorder.now()), Optional.empty()));
+                recorder.record(new Event.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.empty()));
             }
             return lease.map(granted -> RecordedLease.granted(recorder, call, granted));
         } catch (InterruptedException e) {
-            recorder.record(new Event.GaveUp(call, Span.at(recorder.now()), Optional.empty()));
+            recorder.record(new Event.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.empty()));
             throw e;
         } catch (RuntimeException e) {
-            recorder.record(new Event.GaveUp(call, Span.at(recorder.now()), Optional.of(e.toString())));
+            recorder.record(new Event.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.of(e.toString())));
             throw e;
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-/** Where events go, and the clock that they are timed by. Thread-safe. */
+/** Receives events, and provides the clock for them. Thread-safe. */
 public interface Recorder {
     /** Nanoseconds, monotonic, from an origin of its own. */
     long now();
@@ -10,7 +10,7 @@ public interface Recorder {
     void record(Event event);
 
     /** What began at {@code start} by {@link #now()} and has ended by now. */
-    default Span since(long start) {
-        return new Span(start, now());
+    default UncertainInstant since(long start) {
+        return new UncertainInstant(start, now());
     }
 }

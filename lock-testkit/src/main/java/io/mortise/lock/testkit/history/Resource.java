@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-/** What the lock protects: something that can be written to. */
+/** A protected resource that can be written to. */
 public interface Resource {
     /**
      * A write under a grant.
@@ -9,5 +9,5 @@ public interface Resource {
      * @return whether it was accepted
      * @throws InterruptedException if the thread was interrupted while it waited for the resource; the outcome is unknown
      */
-    boolean write(Call call, long token) throws InterruptedException;
+    boolean write(LockCall call, long token) throws InterruptedException;
 }

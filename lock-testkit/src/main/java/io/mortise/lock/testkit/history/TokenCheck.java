@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** S3: tokens are never given twice, rise in the order of the grants, and a resource refuses the lower ones only. */
+/** Checks that tokens are unique and rise with the grants, and that resources refuse lower ones (S3). */
 final class TokenCheck {
     private final LockHistory lock;
     private final Findings findings;

@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Drains a child's standard output and error; keeps output lines for who waits, and the last lines for error messages. */
+/** Reads a child's output, and keeps its last lines for error messages. */
 final class ChildOutput implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ChildOutput.class);
     // Bounds the memory for a child whose output nobody reads.

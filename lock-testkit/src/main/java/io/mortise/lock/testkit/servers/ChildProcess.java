@@ -27,7 +27,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
     private final Process process;
     private final ChildOutput output;
     private final Writer stdin;
-    private @Nullable Freeze freeze;
+    private @Nullable FrozenProcess freeze;
 
     ChildProcess(String name, List<String> command) {
         this.name = name;
@@ -99,7 +99,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
      */
     public synchronized void pause() {
         if (freeze == null) {
-            freeze = Freeze.of(name, process);
+            freeze = FrozenProcess.of(name, process);
         }
     }
 

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The certificates of an etcd server and of its clients, as files of one directory. Each signs itself. */
+/** Certificates of an etcd server and its clients, as files. Each signs itself. */
 final class EtcdCertificates {
     private static final String CLIENT = "client";
 

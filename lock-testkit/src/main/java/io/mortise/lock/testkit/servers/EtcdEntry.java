@@ -4,7 +4,7 @@ package io.mortise.lock.testkit.servers;
 import java.util.Map;
 
 /**
- * A key of etcd and what belongs to it. Immutable.
+ * A key of etcd with its value and revisions. Immutable.
  *
  * @param createRevision the revision of the store when it was created, after it was deleted the last time
  * @param modRevision the revision of the store when its value was put last

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** Requests of one user to the JSON gateway of one etcd node, with a token that is fetched when it is wanted. Thread-safe. */
+/** Requests of one user to the JSON gateway of one etcd node. Thread-safe. */
 final class EtcdGateway {
     private static final int OK = 200;
     private static final int UNKNOWN = 2;
@@ -50,14 +50,14 @@ final class EtcdGateway {
         return new EtcdGateway(port, login, other, token);
     }
 
-    /** As {@link BareEtcd#call}. */
+    /** As {@link RawEtcd#call}. */
     Map<String, ?> call(String method, Map<String, ?> request) {
         if (login.isPresent() && token.get() == null) {
             authenticate(login.get());
         }
         try {
             return post(method, request);
-        } catch (BareEtcd.ErrorReply e) {
+        } catch (RawEtcd.ErrorReply e) {
             if (login.isEmpty() || e.code() != UNAUTHENTICATED) {
                 throw e;
             }
@@ -76,7 +76,7 @@ final class EtcdGateway {
         try {
             Map<String, ?> reply = post("auth/authenticate", Map.of("name", who.user(), "password", who.password()));
             token.set(String.valueOf(reply.get("token")));
-        } catch (BareEtcd.ErrorReply e) {
+        } catch (RawEtcd.ErrorReply e) {
             if (e.code() != FAILED_PRECONDITION) {
                 throw e;
             }
@@ -125,12 +125,12 @@ final class EtcdGateway {
             // Of a stream, whose messages are one a line, the first.
             json = JSON.std.mapFrom(body.lines().findFirst().orElse("{}"));
         } catch (JacksonException e) {
-            throw new BareEtcd.ErrorReply(UNKNOWN, "HTTP " + response.statusCode() + ": " + body);
+            throw new RawEtcd.ErrorReply(UNKNOWN, "HTTP " + response.statusCode() + ": " + body);
         }
         Map<?, ?> error = json.get("error") instanceof Map<?, ?> ofStream ? ofStream : json;
         if (response.statusCode() != OK || json.containsKey("error")) {
             String code = error.containsKey("grpc_code") ? "grpc_code" : "code";
-            throw new BareEtcd.ErrorReply((int) EtcdJson.number(error, code), String.valueOf(error.get("message")));
+            throw new RawEtcd.ErrorReply((int) EtcdJson.number(error, code), String.valueOf(error.get("message")));
         }
         if (json.get("result") instanceof Map<?, ?> streamed) {
             @SuppressWarnings("unchecked") // JSON's names are strings

@@ -6,7 +6,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
-/** How etcd writes things in JSON: 64 bits as a string, bytes in Base64, and what is zero or empty not at all. */
+/** Encodes and decodes etcd's JSON: 64-bit numbers as strings, bytes in Base64. */
 final class EtcdJson {
     private EtcdJson() {}
 

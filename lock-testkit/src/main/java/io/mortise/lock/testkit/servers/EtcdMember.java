@@ -8,7 +8,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * One member of a cluster, or of a cluster of one: its name, which no other server has, and its ports on 127.0.0.1.
+ * Name and ports of one member of a cluster.
  *
  * @param tlsPort of a member that has TLS
  */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How an etcd test server runs. Immutable.
+ * Options of an etcd test server. Immutable.
  *
  * @param keepsData whether its data outlives a restart and a kill: synced before each reply. The nodes of a cluster do so always
  * @param rootPassword what the user {@code root} must give; anybody else is refused as long as there are no other users

@@ -4,7 +4,7 @@ package io.mortise.lock.testkit.servers;
 import java.util.Map;
 
 /**
- * What a node of etcd says of itself, without asking the others. Immutable.
+ * Status of one etcd node. Immutable.
  *
  * @param member its own id, unsigned
  * @param leader the id of the node that it follows; 0 if it knows of none

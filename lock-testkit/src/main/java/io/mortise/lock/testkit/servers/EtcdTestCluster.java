@@ -179,7 +179,7 @@ public final class EtcdTestCluster implements AutoCloseable {
                 LIMIT,
                 () -> leaderAmong(voters)
                         .filter(leader ->
-                                leader.connect().ask(BareEtcd::revision).isPresent())
+                                leader.connect().ask(RawEtcd::revision).isPresent())
                         .filter(found::add)
                         .isPresent());
         return found.get(0);

@@ -121,10 +121,10 @@ public final class EtcdTestServer implements AutoCloseable {
     }
 
     /** Bare requests to this server, of the user root if it has a password. */
-    public BareEtcd connect() {
+    public RawEtcd connect() {
         return options.rootPassword()
-                .map(password -> BareEtcd.connect(port(), EtcdUsers.ROOT, password))
-                .orElseGet(() -> BareEtcd.connect(port()));
+                .map(password -> RawEtcd.connect(port(), EtcdUsers.ROOT, password))
+                .orElseGet(() -> RawEtcd.connect(port()));
     }
 
     /**
@@ -137,10 +137,10 @@ public final class EtcdTestServer implements AutoCloseable {
         EtcdUsers.add(connect(), name, password, prefix);
     }
 
-    /** As {@link BareEtcd#status()}; empty while it does not answer. */
+    /** As {@link RawEtcd#status()}; empty while it does not answer. */
     Optional<EtcdStatus> status() {
         // Of nobody: it answers anybody, and knows no users while it has no leader.
-        return isAlive() && !isPaused() ? BareEtcd.connect(port()).ask(BareEtcd::status) : Optional.empty();
+        return isAlive() && !isPaused() ? RawEtcd.connect(port()).ask(RawEtcd::status) : Optional.empty();
     }
 
     /** The process id of the server's present life. */
@@ -206,17 +206,17 @@ public final class EtcdTestServer implements AutoCloseable {
 
     /** Waits until it answers a linearizable read, and asks for passwords if it is to. */
     void awaitServing() {
-        BareEtcd etcd = connect();
+        RawEtcd etcd = connect();
         Await.until(member.name() + " serves", START_LIMIT, () -> {
             node.requireAlive();
             return etcd.ask(this::isItself).orElse(false)
-                    && etcd.ask(BareEtcd::revision).isPresent();
+                    && etcd.ask(RawEtcd::revision).isPresent();
         });
         options.rootPassword().ifPresent(password -> EtcdUsers.enable(etcd, password));
     }
 
     /** Whether it is this server that answers, and not another one that has its port. */
-    private boolean isItself(BareEtcd etcd) {
+    private boolean isItself(RawEtcd etcd) {
         return member.name().equals(etcd.memberNames().get(etcd.status().member()));
     }
 

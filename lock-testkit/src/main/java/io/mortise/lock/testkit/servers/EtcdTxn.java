@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A transaction of etcd: if all conditions hold, all of the rest is done, at one revision; else nothing. Not thread-safe. */
+/** A transaction of etcd. Not thread-safe. */
 public final class EtcdTxn {
-    private final BareEtcd etcd;
+    private final RawEtcd etcd;
     private final List<Map<String, ?>> conditions = new ArrayList<>();
     private final List<Map<String, ?>> operations = new ArrayList<>();
 
-    EtcdTxn(BareEtcd etcd) {
+    EtcdTxn(RawEtcd etcd) {
         this.etcd = etcd;
     }
 
@@ -42,7 +42,7 @@ public final class EtcdTxn {
 
     /** Then put it, to be deleted with that lease. */
     public EtcdTxn thenPut(String key, String value, long lease) {
-        operations.add(Map.of("request_put", BareEtcd.putRequest(key, value, lease)));
+        operations.add(Map.of("request_put", RawEtcd.putRequest(key, value, lease)));
         return this;
     }
 

@@ -3,7 +3,7 @@ package io.mortise.lock.testkit.servers;
 
 import java.util.Map;
 
-/** Users of etcd and what they may do. */
+/** Creates users of etcd and their permissions. */
 final class EtcdUsers {
     /** Who may do everything, and without whom etcd asks nobody for a password. */
     static final String ROOT = "root";
@@ -11,7 +11,7 @@ final class EtcdUsers {
     private EtcdUsers() {}
 
     /** From now on the server asks for users, and root has that password; no-op if it does already. */
-    static void enable(BareEtcd etcd, String password) {
+    static void enable(RawEtcd etcd, String password) {
         if (isEnabled(etcd)) {
             return;
         }
@@ -21,18 +21,18 @@ final class EtcdUsers {
         etcd.call("auth/enable", Map.of());
     }
 
-    private static boolean isEnabled(BareEtcd etcd) {
+    private static boolean isEnabled(RawEtcd etcd) {
         try {
             etcd.call("auth/authenticate", Map.of("name", ROOT, "password", ""));
             return true;
-        } catch (BareEtcd.ErrorReply e) {
+        } catch (RawEtcd.ErrorReply e) {
             // It refuses this in any case, but with another reason once it asks for users.
             return !String.valueOf(e.getMessage()).contains("authentication is not enabled");
         }
     }
 
     /** A new user, who may read and write the keys with that prefix; {@code etcd} is root's. */
-    static void add(BareEtcd etcd, String name, String password, String prefix) {
+    static void add(RawEtcd etcd, String name, String password, String prefix) {
         etcd.call("auth/user/add", Map.of("name", name, "password", password));
         etcd.call("auth/role/add", Map.of("name", name));
         Map<String, String> keys =

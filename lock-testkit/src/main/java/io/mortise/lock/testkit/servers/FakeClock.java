@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A wall clock of its own for a child process, by libfaketime. Its monotonic clock stays as it is. */
+/** A wall clock for one child process, set by libfaketime. Its monotonic clock stays as it is. */
 final class FakeClock {
     private static final List<Path> LIBRARY_DIRS = List.of(Path.of("/usr/lib"), Path.of("/usr/lib64"));
     private static final String LIBRARY = "faketime/libfaketime.so.1";

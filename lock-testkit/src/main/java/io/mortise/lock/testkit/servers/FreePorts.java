@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Ports for servers that must know them before they start. Another process can take one in between: retry. */
+/** Reserves ports for servers. Another process can take one in between: retry. */
 final class FreePorts {
     /** From a Redis node's port to that of its cluster bus. */
     private static final int REDIS_BUS = 10_000;

@@ -5,10 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * A program that does not watch over its parent, with a small shell beside it that does: it kills the program and deletes its
- * data when this JVM ends, however that ends. The program itself gets no input.
- */
+/** A process with a small shell beside it, which kills it when this JVM ends. The program itself gets no input. */
 final class GuardedProcess extends ChildProcess {
     /**
      * The shell becomes the program, so their process id is one, and leaves a child behind. That one reads the pipe from this

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Whether a process stands still: a stop signal takes effect only when one of its threads gets to run. And whether one that
- * is not our child has ended: its exit code may wait for ever for a parent that asks, as in a container without an init.
+ * Tells whether a process has been stopped. And whether one that is not our child has ended: its exit code may wait for ever
+ * for a parent that asks, as in a container without an init.
  */
 final class ProcessState {
     private static final String STOPPED = "T";

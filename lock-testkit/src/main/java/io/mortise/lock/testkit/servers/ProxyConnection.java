@@ -25,10 +25,10 @@ final class ProxyConnection {
     private final SocketAddress target;
     private final SocketChannel client;
     private final SelectionKey clientKey;
-    private final ProxyLane requests;
+    private final ProxyDirection requests;
     private SocketChannel server;
     private SelectionKey serverKey;
-    private ProxyLane replies;
+    private ProxyDirection replies;
     private long dialNanos = accepted;
     private boolean connecting;
     private boolean connected;
@@ -40,8 +40,8 @@ final class ProxyConnection {
         this.faults = faults;
         this.selector = selector;
         this.server = SocketChannel.open();
-        this.requests = new ProxyLane(client, server);
-        this.replies = new ProxyLane(server, client);
+        this.requests = new ProxyDirection(client, server);
+        this.replies = new ProxyDirection(server, client);
         prepare(client);
         prepare(server);
         this.clientKey = client.register(selector, SelectionKey.OP_READ, this);
@@ -71,9 +71,9 @@ final class ProxyConnection {
         }
     }
 
-    /** Delivers what the faults allow; returns nanoseconds until more is due, or {@link ProxyLane#NOTHING_DUE}. */
+    /** Delivers what the faults allow; returns nanoseconds until more is due, or {@link ProxyDirection#NOTHING_DUE}. */
     long deliver(long nowNanos) {
-        long wait = ProxyLane.NOTHING_DUE;
+        long wait = ProxyDirection.NOTHING_DUE;
         try {
             if (!connecting && !faults.blackHole) {
                 wait = dial(nowNanos);
@@ -94,19 +94,19 @@ final class ProxyConnection {
         return wait;
     }
 
-    private long lane(ProxyLane lane, boolean open, long nowNanos) throws IOException {
+    private long lane(ProxyDirection lane, boolean open, long nowNanos) throws IOException {
         if (open && connected) {
             return lane.deliver(nowNanos);
         }
         lane.hold();
-        return ProxyLane.NOTHING_DUE;
+        return ProxyDirection.NOTHING_DUE;
     }
 
-    private static int interest(ProxyLane read, ProxyLane write) {
+    private static int interest(ProxyDirection read, ProxyDirection write) {
         return (read.wantsRead() ? SelectionKey.OP_READ : 0) | (write.wantsWrite() ? SelectionKey.OP_WRITE : 0);
     }
 
-    /** Returns nanoseconds until it is time to, or {@link ProxyLane#NOTHING_DUE}. */
+    /** Returns nanoseconds until it is time to, or {@link ProxyDirection#NOTHING_DUE}. */
     private long dial(long nowNanos) throws IOException {
         if (dialNanos - nowNanos > 0) {
             return dialNanos - nowNanos;
@@ -114,7 +114,7 @@ final class ProxyConnection {
         try {
             connecting = true;
             connected = server.connect(target);
-            return ProxyLane.NOTHING_DUE;
+            return ProxyDirection.NOTHING_DUE;
         } catch (ConnectException e) {
             return refused(e);
         }
@@ -143,7 +143,7 @@ final class ProxyConnection {
         prepare(server);
         serverKey = server.register(selector, 0, this);
         requests.deliverTo(server);
-        replies = new ProxyLane(server, client);
+        replies = new ProxyDirection(server, client);
         connecting = false;
         dialNanos = System.nanoTime() + REDIAL_NANOS;
         return REDIAL_NANOS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.servers;
 
-/** What is wrong with the network of one proxy at the moment. Touched by the proxy's own thread only. */
+/** Faults of one proxy at present. Touched by the proxy's own thread only. */
 final class ProxyFaults {
     boolean blackHole;
     boolean withholdReplies;

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A port that is one proxy's until it is closed, also while nobody listens there. It is above those of servers and below those of
- * outgoing connections, and a byte of a file is locked for it: proxies of other processes look there too.
+ * A port that belongs to one proxy until it is closed. It is above those of servers and below those of outgoing connections,
+ * and a byte of a file is locked for it: proxies of other processes look there too.
  */
 final class ProxyPort implements AutoCloseable {
     private static final int LOWEST = 30_000;

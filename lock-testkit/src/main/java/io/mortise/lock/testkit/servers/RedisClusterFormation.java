@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Makes a cluster of fresh nodes: the first ones get the slots, each of the others is the replica of one. */
+/** Forms a cluster of fresh nodes. */
 final class RedisClusterFormation {
     private static final Duration LIMIT = Duration.ofSeconds(40);
 
@@ -14,16 +14,16 @@ final class RedisClusterFormation {
 
     /** All nodes serve when this returns, and each knows the role of each. */
     static void form(List<RedisTestServer> nodes) {
-        List<BareRedis> connections = new ArrayList<>();
+        List<RawRedis> connections = new ArrayList<>();
         try {
             nodes.forEach(node -> connections.add(node.connect()));
             form(nodes, connections);
         } finally {
-            connections.forEach(BareRedis::close);
+            connections.forEach(RawRedis::close);
         }
     }
 
-    private static void form(List<RedisTestServer> nodes, List<BareRedis> connections) {
+    private static void form(List<RedisTestServer> nodes, List<RawRedis> connections) {
         int masters = RedisTestCluster.MASTERS;
         for (int i = 0; i < nodes.size(); i++) {
             connections.get(i).call("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));
@@ -55,7 +55,7 @@ final class RedisClusterFormation {
                 "the cluster serves", LIMIT, () -> connections.stream().allMatch(RedisClusterFormation::isComplete));
     }
 
-    private static void addSlots(BareRedis node, int from, int below) {
+    private static void addSlots(RawRedis node, int from, int below) {
         List<String> command = new ArrayList<>(List.of("CLUSTER", "ADDSLOTS"));
         for (int slot = from; slot < below; slot++) {
             command.add(Integer.toString(slot));
@@ -63,7 +63,7 @@ final class RedisClusterFormation {
         node.call(command.toArray(String[]::new));
     }
 
-    private static boolean isComplete(BareRedis node) {
+    private static boolean isComplete(RawRedis node) {
         String link = Optional.ofNullable(node.info("replication").get("master_link_status"))
                 .orElse("up");
         return view(node).masters().count() == RedisTestCluster.MASTERS
@@ -71,7 +71,7 @@ final class RedisClusterFormation {
                 && String.valueOf(node.call("CLUSTER", "INFO")).contains("cluster_state:ok");
     }
 
-    private static ClusterView view(BareRedis node) {
+    private static ClusterView view(RawRedis node) {
         return ClusterView.parse(String.valueOf(node.call("CLUSTER", "NODES")));
     }
 }

@@ -8,13 +8,13 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A Redis server of its own and bare commands, for tests of Lua scripts alone. For one thread. */
+/** Environment for tests of Lua scripts: a Redis server and raw commands. For one thread. */
 public class RedisScriptBench implements AutoCloseable {
     private static final Pattern PUBLISHED = Pattern.compile(".* lua] \"(?i:publish)\" \"([^\"]+)\" \"([^\"]+)\"");
 
     private final RedisTestServer server = RedisTestServer.start();
-    private final BareRedis redis = server.connect();
-    private final List<BareRedis> listeners = new ArrayList<>();
+    private final RawRedis redis = server.connect();
+    private final List<RawRedis> listeners = new ArrayList<>();
 
     /** Starts the server. */
     protected RedisScriptBench() {}
@@ -30,7 +30,7 @@ public class RedisScriptBench implements AutoCloseable {
     }
 
     /** Bare commands. */
-    public final BareRedis redis() {
+    public final RawRedis redis() {
         return redis;
     }
 
@@ -41,7 +41,7 @@ public class RedisScriptBench implements AutoCloseable {
 
     /** The channel of a process that listens from now on. */
     public final String listen(String channel) {
-        BareRedis listener = server.connect();
+        RawRedis listener = server.connect();
         listener.call("SUBSCRIBE", channel);
         listeners.add(listener);
         return channel;
@@ -49,7 +49,7 @@ public class RedisScriptBench implements AutoCloseable {
 
     /** No process listens any more. */
     public final void stopListening() {
-        listeners.forEach(BareRedis::close);
+        listeners.forEach(RawRedis::close);
         listeners.clear();
         Objects.requireNonNull(redis.call("PING"));
     }
@@ -95,7 +95,7 @@ public class RedisScriptBench implements AutoCloseable {
 
     @Override
     public void close() {
-        listeners.forEach(BareRedis::close);
+        listeners.forEach(RawRedis::close);
         redis.close();
         server.close();
     }

@@ -116,7 +116,7 @@ final class RedisSentinelNode implements AutoCloseable {
     }
 
     private Optional<Object> ask(String... command) {
-        return BareRedis.ask(port, List.of(), command);
+        return RawRedis.ask(port, List.of(), command);
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How a Redis test server runs. Immutable.
+ * Options of a Redis test server. Immutable.
  *
  * @param keepsData whether its data outlives a restart and a kill: an append-only file, synced before each reply
  * @param password what a client must give, of the default user

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A slot of a cluster on its way from one master to another. Until it is finished, the old master answers for the keys that it
- * still has and redirects with {@code ASK} for the others, new ones included. Not thread-safe.
+ * Migration of one slot from one master to another. Until it is finished, the old master answers for the keys that it still
+ * has and redirects with {@code ASK} for the others, new ones included. Not thread-safe.
  */
 public final class RedisSlotMigration {
     private static final String BATCH = "100";
@@ -37,7 +37,7 @@ public final class RedisSlotMigration {
 
     /** Moves the keys that the old master has. */
     public void moveKeys() {
-        try (BareRedis source = from.connect()) {
+        try (RawRedis source = from.connect()) {
             for (List<String> keys = keys(source); !keys.isEmpty(); keys = keys(source)) {
                 List<String> command =
                         new ArrayList<>(List.of("MIGRATE", "127.0.0.1", Integer.toString(to.port()), ""));
@@ -56,7 +56,7 @@ public final class RedisSlotMigration {
      * @throws IllegalStateException if the old one still has keys of the slot
      */
     public void finish() {
-        try (BareRedis source = from.connect()) {
+        try (RawRedis source = from.connect()) {
             if (!keys(source).isEmpty()) {
                 throw new IllegalStateException("Keys of slot " + slot + " have not been moved");
             }
@@ -68,20 +68,20 @@ public final class RedisSlotMigration {
         cluster.masterOf(Integer.parseInt(slot));
     }
 
-    private List<String> keys(BareRedis source) {
+    private List<String> keys(RawRedis source) {
         return source.call("CLUSTER", "GETKEYSINSLOT", slot, BATCH) instanceof List<?> keys
                 ? keys.stream().map(String::valueOf).toList()
                 : List.of();
     }
 
     private void setSlot(RedisTestServer node, String state, String id) {
-        try (BareRedis redis = node.connect()) {
+        try (RawRedis redis = node.connect()) {
             redis.call("CLUSTER", "SETSLOT", slot, state, id);
         }
     }
 
     private static String idOf(RedisTestServer node) {
-        try (BareRedis redis = node.connect()) {
+        try (RawRedis redis = node.connect()) {
             return String.valueOf(redis.call("CLUSTER", "MYID"));
         }
     }

@@ -56,23 +56,23 @@ public final class RedisTestMasters implements AutoCloseable {
     }
 
     /** Does that at each, one after the other. */
-    public void each(Consumer<BareRedis> what) {
+    public void each(Consumer<RawRedis> what) {
         for (RedisTestServer server : servers) {
-            try (BareRedis redis = server.connect()) {
+            try (RawRedis redis = server.connect()) {
                 what.accept(redis);
             }
         }
     }
 
     /** The highest of what each tells; 0 at least. */
-    public long most(ToLongFunction<BareRedis> what) {
+    public long most(ToLongFunction<RawRedis> what) {
         long[] most = {0};
         each(redis -> most[0] = Math.max(most[0], what.applyAsLong(redis)));
         return most[0];
     }
 
     /** The sum of what each tells. */
-    public long sum(ToLongFunction<BareRedis> what) {
+    public long sum(ToLongFunction<RawRedis> what) {
         long[] sum = {0};
         each(redis -> sum[0] += what.applyAsLong(redis));
         return sum[0];

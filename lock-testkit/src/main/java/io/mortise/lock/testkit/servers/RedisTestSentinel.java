@@ -69,7 +69,7 @@ public final class RedisTestSentinel implements AutoCloseable {
     }
 
     private static void awaitInSync(RedisTestServer replica) {
-        try (BareRedis redis = replica.connect()) {
+        try (RawRedis redis = replica.connect()) {
             Await.until(
                     "the replica is in sync",
                     LIMIT,

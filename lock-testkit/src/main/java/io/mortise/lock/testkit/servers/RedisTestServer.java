@@ -94,13 +94,13 @@ public final class RedisTestServer implements AutoCloseable {
     }
 
     /** Bare commands over a new connection of the default user. */
-    public BareRedis connect() {
-        return BareRedis.connect(port, auth().toArray(String[]::new));
+    public RawRedis connect() {
+        return RawRedis.connect(port, auth().toArray(String[]::new));
     }
 
-    /** As {@link BareRedis#ask}. */
+    /** As {@link RawRedis#ask}. */
     Optional<Object> ask(String... command) {
-        return BareRedis.ask(port, auth(), command);
+        return RawRedis.ask(port, auth(), command);
     }
 
     /** What {@code AUTH} takes from the default user; nothing without a password. */

@@ -13,7 +13,7 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** One life of a ZooKeeper server in this JVM, from its start to its stop; the data directory outlives it. */
+/** One run of a ZooKeeper server in this JVM, from its start to its stop. */
 final class RunningZooKeeper implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
 

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Finds the programs that serve: on the PATH, or another one that a property or the environment names. */
+/** Finds server programs on the PATH, or where a property or the environment names them. */
 final class ServerBinary {
     private ServerBinary() {}
 

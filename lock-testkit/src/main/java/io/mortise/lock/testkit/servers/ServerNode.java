@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** One server program from life to life: always the same command line, and so the same ports. Thread-safe. */
+/** One server process that can be restarted on the same ports. Thread-safe. */
 final class ServerNode implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
     private static final int PORT_ATTEMPTS = 5;

@@ -11,14 +11,14 @@ import java.time.Duration;
  *
  * <p>When the target refuses, the proxy has accepted already, so the client sees a reset instead of a refusal.
  */
-public final class TcpProxy implements Line {
+public final class TcpProxy implements FaultyLink {
     /** What the name of a proxy's thread begins with. */
     public static final String THREAD_NAME = "mortise-proxy-";
 
-    private final ProxyLoop loop;
+    private final ProxyEventLoop loop;
 
     private TcpProxy(InetSocketAddress target) {
-        this.loop = new ProxyLoop(target);
+        this.loop = new ProxyEventLoop(target);
     }
 
     /** Starts a proxy in front of {@code host:port}; nothing need listen there yet. */

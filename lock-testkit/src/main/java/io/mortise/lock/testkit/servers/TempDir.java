@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory that is deleted at close; at the exit of the JVM if nobody closed it. In memory where the system offers that and
- * {@code java.io.tmpdir} names no other place, so that servers of tests do not stand still with a busy disk. Thread-safe.
+ * A temporary directory that is deleted when it is closed. In memory where the system offers that and {@code java.io.tmpdir}
+ * names no other place, so that servers of tests do not stand still with a busy disk. Thread-safe.
  */
 final class TempDir implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(TempDir.class);

@@ -12,7 +12,7 @@ import java.security.KeyStore;
 import java.util.Base64;
 import java.util.concurrent.TimeUnit;
 
-/** A fresh self-signed certificate of 127.0.0.1 and localhost, and its key, as PEM files and a store; valid for a day. */
+/** A fresh self-signed certificate for localhost, and its key. */
 public final class TestCertificate {
     private static final String SERVER = "server";
 

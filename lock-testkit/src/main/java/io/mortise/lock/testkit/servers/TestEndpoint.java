@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit.servers;
 
 /**
- * Where a server for tests can be reached. Thread-safe.
+ * Address of a test server. Thread-safe.
  *
  * @param address as the server's client wants it, for ZooKeeper a connect string
  * @param owned whether the server was started for this endpoint and ends with it

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The front door: finds a real server for a test, or starts one. Close the endpoint when done. Thread-safe. */
+/** Finds a server that already runs, or starts one. Close the endpoint when done. Thread-safe. */
 public final class TestServers {
     private TestServers() {}
 

@@ -51,7 +51,7 @@ final class ZooKeeperNode implements AutoCloseable {
 
     /** {@code "leader"}, {@code "follower"}, or {@code "none"} while it serves no one or does not answer. */
     String mode() {
-        return FourLetterWord.mode(clientPort);
+        return ZooKeeperRoleProbe.mode(clientPort);
     }
 
     synchronized ChildJvm child() {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * How a ZooKeeper test server runs. Immutable.
+ * Options of a ZooKeeper test server. Immutable.
  *
  * @param tick ZooKeeper's unit of time: a session expires up to one tick late
  * @param minSession shortest session timeout that a client can ask for

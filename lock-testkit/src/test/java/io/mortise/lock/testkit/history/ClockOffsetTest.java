@@ -12,11 +12,11 @@ class ClockOffsetTest {
     @Test
     void eachAnswer_narrowsIt() {
         offset.answered(1_000, 40, 1_100); // between 960 and 1060
-        assertThat(offset.toHere()).isEqualTo(new Span(960, 1_060));
+        assertThat(offset.toHere()).isEqualTo(new UncertainInstant(960, 1_060));
         offset.answered(2_000, 1_020, 2_050); // between 980 and 1030
-        assertThat(offset.toHere()).isEqualTo(new Span(980, 1_030));
+        assertThat(offset.toHere()).isEqualTo(new UncertainInstant(980, 1_030));
         offset.answered(3_000, 2_010, 9_000); // a slow answer, between 990 and 6990
-        assertThat(offset.toHere()).isEqualTo(new Span(990, 1_030));
+        assertThat(offset.toHere()).isEqualTo(new UncertainInstant(990, 1_030));
     }
 
     @Test

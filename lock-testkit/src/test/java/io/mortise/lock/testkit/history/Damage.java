@@ -54,7 +54,8 @@ enum Damage {
                         .orElse(0);
                 return first > last
                         ? Optional.empty()
-                        : Optional.of(edit.with(new Event.Looked(pair.next().call(), new Span(first, last), true)));
+                        : Optional.of(edit.with(
+                                new Event.Looked(pair.next().call(), new UncertainInstant(first, last), true)));
             }),
             "S1"),
     LOST_IS_CALLED_RELEASED(
@@ -81,11 +82,11 @@ enum Damage {
                             && !(event instanceof Event.Granted))),
             "S7"),
     NO_OUTCOME(
-            edit -> edit.any(Event.GaveUp.class, one -> !edit.suffers(one.process(), Span.at(-1), KILLED))
+            edit -> edit.any(Event.GaveUp.class, one -> !edit.suffers(one.process(), UncertainInstant.at(-1), KILLED))
                     .map(one -> edit.without(one::equals)),
             "S9"),
     OVERSHOOT(
-            edit -> edit.any(Event.GaveUp.class, one -> !edit.suffers(one.process(), Span.at(-1), PAUSED))
+            edit -> edit.any(Event.GaveUp.class, one -> !edit.suffers(one.process(), UncertainInstant.at(-1), PAUSED))
                     .map(one -> edit.replace(
                             one, new Event.GaveUp(one.call(), one.at().later(Duration.ofSeconds(1)), one.failure()))),
             "S9"),
@@ -95,8 +96,8 @@ enum Damage {
             edit -> edit.any(Event.Wrote.class, Event.Wrote::accepted).map(edit::turn), "S3"),
     NOBODY_IS_WOKEN(
             edit -> {
-                Call call = new Call("late", "x", 1);
-                Span end = Span.at(edit.end() + 1);
+                LockCall call = new LockCall("late", "x", 1);
+                UncertainInstant end = UncertainInstant.at(edit.end() + 1);
                 return Optional.of(edit.with(new Event.Asked(call, end, Optional.empty()))
                         .with(new Event.GaveUp(call, end.later(Duration.ofHours(1)), Optional.empty())));
             },
@@ -116,7 +117,7 @@ enum Damage {
         return change.apply(good);
     }
 
-    boolean isNamedIn(Report report) {
+    boolean isNamedIn(HistoryReport report) {
         return report.violations().stream().map(Violation::rule).anyMatch(rules::contains);
     }
 }

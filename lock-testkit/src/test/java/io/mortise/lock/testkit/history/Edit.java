@@ -32,7 +32,7 @@ record Edit(List<Event> events, Random random) {
         return any(Event.Granted.class, one -> true);
     }
 
-    <E extends Event.OfCall> Optional<E> of(Call call, Class<E> kind) {
+    <E extends Event.OfCall> Optional<E> of(LockCall call, Class<E> kind) {
         return all(kind, one -> one.call().equals(call)).stream().findFirst();
     }
 
@@ -48,7 +48,7 @@ record Edit(List<Event> events, Random random) {
     }
 
     /** Whether one of these was done to the process after that. */
-    boolean suffers(String process, Span after, Disturbed.Kind... kinds) {
+    boolean suffers(String process, UncertainInstant after, Disturbed.Kind... kinds) {
         return !all(
                         Disturbed.class,
                         one -> one.process().equals(process)

@@ -10,8 +10,8 @@ class FencedResourceTest {
     void aTokenBelowTheHighest_isRefused_perLock_andRecorded() {
         History history = new History();
         FencedResource resource = new FencedResource(history);
-        Call x = new Call("p", "x", 1);
-        Call y = new Call("p", "y", 2);
+        LockCall x = new LockCall("p", "x", 1);
+        LockCall y = new LockCall("p", "y", 2);
         assertThat(resource.write(x, 5)).isTrue();
         assertThat(resource.write(x, 5)).as("the same grant again").isTrue();
         assertThat(resource.write(y, 1)).as("another lock").isTrue();

@@ -25,7 +25,7 @@ class HistoryCheckerModelTest {
         long refused = 0;
         long losses = 0;
         for (long seed = 0; seed < RUNS; seed++) {
-            Report report = checker.check(ModelRun.events(seed));
+            HistoryReport report = checker.check(ModelRun.events(seed));
             assertThat(report.violations()).as("seed %s: %s", seed, report).isEmpty();
             grants += report.grants();
             wrongBeliefs += report.wrongBeliefs().size();
@@ -47,7 +47,7 @@ class HistoryCheckerModelTest {
             Optional<Edit> bad = damage.to(new Edit(ModelRun.events(seed), new Random(seed)));
             if (bad.isPresent()) {
                 damaged++;
-                Report report = checker.check(bad.get().events());
+                HistoryReport report = checker.check(bad.get().events());
                 if (!damage.isNamedIn(report)) {
                     missed.add("seed " + seed + ": " + report);
                 }

@@ -25,22 +25,22 @@ class HistoryCheckerTest {
 
     @Test
     void locksAreJudgedApart() {
-        Call one = new Call("a", "x", 1);
-        Call two = new Call("b", "y", 1);
+        LockCall one = new LockCall("a", "x", 1);
+        LockCall two = new LockCall("b", "y", 1);
         List<Event> events = List.of(
-                new Event.Asked(one, Span.at(1), Optional.empty()),
-                new Event.Asked(two, Span.at(1), Optional.empty()),
-                new Event.Granted(one, Span.at(2), OptionalLong.of(9)),
-                new Event.Granted(two, Span.at(3), OptionalLong.of(8)),
-                new Event.Looked(one, Span.at(4), true),
-                new Event.Looked(two, Span.at(4), true));
+                new Event.Asked(one, UncertainInstant.at(1), Optional.empty()),
+                new Event.Asked(two, UncertainInstant.at(1), Optional.empty()),
+                new Event.Granted(one, UncertainInstant.at(2), OptionalLong.of(9)),
+                new Event.Granted(two, UncertainInstant.at(3), OptionalLong.of(8)),
+                new Event.Looked(one, UncertainInstant.at(4), true),
+                new Event.Looked(two, UncertainInstant.at(4), true));
         assertThat(new HistoryChecker(Story.BOUNDS).check(events).violations()).isEmpty();
     }
 
     @Test
     void eventsThatDoNotFitTogether_areRefused() {
-        Call call = new Call("a", "x", 1);
-        List<Event> events = List.of(new Event.Granted(call, Span.at(1), OptionalLong.of(1)));
+        LockCall call = new LockCall("a", "x", 1);
+        List<Event> events = List.of(new Event.Granted(call, UncertainInstant.at(1), OptionalLong.of(1)));
         assertThatThrownBy(() -> new HistoryChecker(Story.BOUNDS).check(events))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("never asked");

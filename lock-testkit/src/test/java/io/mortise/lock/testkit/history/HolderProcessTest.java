@@ -63,7 +63,7 @@ class HolderProcessTest {
             assertThat(leases).isNotDone();
             process.stop();
             int count = get(leases);
-            Report report = new HistoryChecker(BOUNDS).check(history);
+            HistoryReport report = new HistoryChecker(BOUNDS).check(history);
             assertThat(report.grants()).isEqualTo(count).isPositive();
             assertThat(report.violations()).isEmpty();
         }

@@ -21,7 +21,7 @@ class LossCheckTest {
     void aFrozenHolderThatWasOvertaken_isCounted_andItsWriteRefused() {
         frozenAndOvertaken().wrote(5015, 1, false).looks(5020, false);
         story.isGood();
-        Report report = story.check();
+        HistoryReport report = story.check();
         assertThat(report.refusedWrites()).isEqualTo(1);
         assertThat(report.losses()).isEqualTo(1);
         assertThat(report.wrongBeliefs()).singleElement().satisfies(wrong -> {

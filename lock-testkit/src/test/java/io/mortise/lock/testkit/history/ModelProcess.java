@@ -39,14 +39,14 @@ final class ModelProcess {
         }
     }
 
-    Call newCall() {
-        return new Call(name, "x", ++asks);
+    LockCall newCall() {
+        return new LockCall(name, "x", ++asks);
     }
 
     /** Around the true instant, which is anywhere in it. */
-    Span span(long now) {
+    UncertainInstant span(long now) {
         long before = (long) (random.nextDouble() * uncertainty);
-        return new Span(now - before, now - before + uncertainty);
+        return new UncertainInstant(now - before, now - before + uncertainty);
     }
 
     boolean isCut() {
@@ -123,6 +123,6 @@ final class ModelProcess {
     }
 
     private void record(long now, Disturbed.Kind kind) {
-        events.add(new Disturbed(name, Span.at(now), kind));
+        events.add(new Disturbed(name, UncertainInstant.at(now), kind));
     }
 }

@@ -16,7 +16,7 @@ final class ModelThread {
     private final ModelLock lock;
     private final Random random;
     private final List<Event> events;
-    private @Nullable Call call;
+    private @Nullable LockCall call;
     private @Nullable Long token;
     private long limitAt = Long.MAX_VALUE;
     private boolean over;
@@ -56,7 +56,7 @@ final class ModelThread {
     }
 
     private void await(long now) {
-        Call asked = Objects.requireNonNull(call);
+        LockCall asked = Objects.requireNonNull(call);
         Long granted = lock.tokenOf(this);
         if (granted != null && !process.isCut() && random.nextInt(4) != 0) {
             token = granted;
@@ -70,13 +70,13 @@ final class ModelThread {
     }
 
     private void use(long now, boolean last) {
-        Call held = Objects.requireNonNull(call);
+        LockCall held = Objects.requireNonNull(call);
         int what = last ? 9 : random.nextInt(10);
         if (what < 4) {
             events.add(new Event.Looked(held, process.span(now), !over));
         } else if (what < 7) {
             long with = Objects.requireNonNull(token);
-            events.add(new Event.Wrote(held, Span.at(now), with, lock.write(with)));
+            events.add(new Event.Wrote(held, UncertainInstant.at(now), with, lock.write(with)));
         } else if (what == 9) {
             events.add(new Event.Releasing(held, process.span(now)));
             events.add(new Event.Released(held, process.span(now), outcome()));
@@ -106,7 +106,8 @@ final class ModelThread {
         if (token != null) {
             events.add(new Event.Looked(
                     Objects.requireNonNull(call),
-                    new Span(process.span(since).earliest(), process.span(now).latest()),
+                    new UncertainInstant(
+                            process.span(since).earliest(), process.span(now).latest()),
                     !over));
         }
     }

@@ -21,7 +21,7 @@ final class Story {
     private final List<Event> events = new ArrayList<>();
     private long asks;
 
-    Report check() {
+    HistoryReport check() {
         return new HistoryChecker(BOUNDS).check(events);
     }
 
@@ -40,13 +40,13 @@ final class Story {
     }
 
     Teller asks(String process, long ms, Optional<Duration> limit) {
-        Teller teller = new Teller(new Call(process, "x", ++asks), 0);
+        Teller teller = new Teller(new LockCall(process, "x", ++asks), 0);
         events.add(new Event.Asked(teller.call, teller.at(ms), limit));
         return teller;
     }
 
     Story disturbed(String process, Disturbed.Kind kind, long ms) {
-        events.add(new Disturbed(process, Span.at(ms * MILLI), kind));
+        events.add(new Disturbed(process, UncertainInstant.at(ms * MILLI), kind));
         return this;
     }
 
@@ -60,10 +60,10 @@ final class Story {
     }
 
     final class Teller {
-        private final Call call;
+        private final LockCall call;
         private final long blur;
 
-        private Teller(Call call, long blur) {
+        private Teller(LockCall call, long blur) {
             this.call = call;
             this.blur = blur;
         }
@@ -87,7 +87,7 @@ final class Story {
 
         /** A look that was under way for so long. */
         Teller looks(long from, long to, boolean held) {
-            return add(new Event.Looked(call, new Span(from * MILLI, to * MILLI), held));
+            return add(new Event.Looked(call, new UncertainInstant(from * MILLI, to * MILLI), held));
         }
 
         Teller told(long ms) {
@@ -110,8 +110,8 @@ final class Story {
             return add(new Event.Wrote(call, at(ms), token, accepted));
         }
 
-        private Span at(long ms) {
-            return new Span((ms - blur) * MILLI, (ms + blur) * MILLI);
+        private UncertainInstant at(long ms) {
+            return new UncertainInstant((ms - blur) * MILLI, (ms + blur) * MILLI);
         }
 
         private Teller add(Event event) {

@@ -52,12 +52,11 @@ class EtcdServerOptionsTest {
     }
 
     private static void assertPasswordIsAskedFor(EtcdTestServer server) {
-        assertThatThrownBy(() -> BareEtcd.connect(server.port()).get("key"))
-                .isInstanceOf(BareEtcd.ErrorReply.class)
+        assertThatThrownBy(() -> RawEtcd.connect(server.port()).get("key"))
+                .isInstanceOf(RawEtcd.ErrorReply.class)
                 .hasMessage("etcdserver: user name is empty");
-        assertThatThrownBy(
-                        () -> BareEtcd.connect(server.port(), "root", "wrong").get("key"))
-                .isInstanceOf(BareEtcd.ErrorReply.class)
+        assertThatThrownBy(() -> RawEtcd.connect(server.port(), "root", "wrong").get("key"))
+                .isInstanceOf(RawEtcd.ErrorReply.class)
                 .hasMessageStartingWith("etcdserver: authentication failed");
     }
 
@@ -66,12 +65,12 @@ class EtcdServerOptionsTest {
         try (EtcdTestServer server =
                 EtcdTestServer.start(EtcdServerOptions.defaults().withRootPassword("pw"))) {
             server.addUser("alice", "al1ce", "lock/");
-            BareEtcd alice = BareEtcd.connect(server.port(), "alice", "al1ce");
+            RawEtcd alice = RawEtcd.connect(server.port(), "alice", "al1ce");
             alice.put("lock/a", "1");
             assertThat(alice.list("lock/")).hasSize(1);
             assertThatThrownBy(() -> alice.put("a", "1"))
                     .isInstanceOfSatisfying(
-                            BareEtcd.ErrorReply.class, e -> assertThat(e.code()).isEqualTo(7))
+                            RawEtcd.ErrorReply.class, e -> assertThat(e.code()).isEqualTo(7))
                     .hasMessage("etcdserver: permission denied");
         }
     }

@@ -66,7 +66,7 @@ class EtcdTestClusterTest {
             EtcdTestServer leader = cluster.leader();
             List<EtcdTestServer> followers = cluster.followers();
             followers.forEach(EtcdTestServer::pause);
-            assertThat(leader.connect().ask(BareEtcd::revision)).isEmpty();
+            assertThat(leader.connect().ask(RawEtcd::revision)).isEmpty();
             followers.get(0).resume();
             cluster.leader().connect().put("key", "1");
             followers.get(1).resume();
@@ -89,13 +89,13 @@ class EtcdTestClusterTest {
             cluster.leader().connect().put("key", "1");
             cluster.killAll();
             assertThat(cluster.nodes()).noneMatch(EtcdTestServer::isAlive);
-            BareEtcd etcd = cluster.nodes().get(2).connect();
+            RawEtcd etcd = cluster.nodes().get(2).connect();
             assertThatThrownBy(() -> etcd.get("key")).isInstanceOf(UncheckedIOException.class);
             cluster.restartAll();
             assertThat(etcd.get("key")).isPresent();
             assertThat(cluster.nodes())
                     .allSatisfy(node -> assertThatThrownBy(
-                                    () -> BareEtcd.connect(node.port()).get("key"))
+                                    () -> RawEtcd.connect(node.port()).get("key"))
                             .hasMessage("etcdserver: user name is empty"));
         }
     }

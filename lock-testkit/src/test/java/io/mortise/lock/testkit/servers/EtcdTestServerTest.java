@@ -38,7 +38,7 @@ class EtcdTestServerTest {
     @Test
     void leaseOfASecond_isOneOfTwo() {
         try (EtcdTestServer server = EtcdTestServer.start()) {
-            BareEtcd etcd = server.connect();
+            RawEtcd etcd = server.connect();
             assertThat(etcd.grantedTtl(etcd.grantLease(Duration.ofSeconds(1)))).contains(Duration.ofSeconds(2));
             assertThat(etcd.grantedTtl(etcd.grantLease(Duration.ofSeconds(3)))).contains(Duration.ofSeconds(3));
         }
@@ -59,7 +59,7 @@ class EtcdTestServerTest {
 
     private static int keysAfterRestart(EtcdTestServer server) {
         long pid = server.pid();
-        BareEtcd etcd = server.connect();
+        RawEtcd etcd = server.connect();
         for (int i = 0; i < 100; i++) {
             etcd.put("key" + i, "1");
         }
@@ -88,7 +88,7 @@ class EtcdTestServerTest {
     @Test
     void pausedServer_answersNothing_untilResumed() throws Exception {
         try (EtcdTestServer server = EtcdTestServer.start()) {
-            BareEtcd etcd = server.connect();
+            RawEtcd etcd = server.connect();
             server.pause();
             assertThat(server.isPaused()).isTrue();
             CompletableFuture<Long> reply = CompletableFuture.supplyAsync(() -> etcd.put("key", "1"));

@@ -26,10 +26,10 @@ class RedisServerOptionsTest {
     void password_isAskedFor() {
         RedisServerOptions options = RedisServerOptions.defaults().withPassword("s3cret");
         try (RedisTestServer server = RedisTestServer.start(options);
-                BareRedis stranger = BareRedis.connect(server.port());
-                BareRedis redis = server.connect()) {
+                RawRedis stranger = RawRedis.connect(server.port());
+                RawRedis redis = server.connect()) {
             assertThatThrownBy(() -> stranger.call("GET", "a"))
-                    .isInstanceOf(BareRedis.ErrorReply.class)
+                    .isInstanceOf(RawRedis.ErrorReply.class)
                     .hasMessageStartingWith("NOAUTH");
             assertThat(redis.call("PING")).isEqualTo("PONG");
             assertThat(server.url()).isEqualTo("redis://:s3cret@127.0.0.1:" + server.port());
@@ -41,7 +41,7 @@ class RedisServerOptionsTest {
         RedisServerOptions options =
                 RedisServerOptions.defaults().withUser("alice", "on", ">pw", "~lock:*", "+get", "+set");
         try (RedisTestServer server = RedisTestServer.start(options);
-                BareRedis alice = BareRedis.connect(server.port(), "alice", "pw")) {
+                RawRedis alice = RawRedis.connect(server.port(), "alice", "pw")) {
             assertThat(alice.call("SET", "lock:a", "1")).isEqualTo("OK");
             assertThatThrownBy(() -> alice.call("SET", "a", "1")).hasMessageStartingWith("NOPERM");
             assertThatThrownBy(() -> alice.call("DEL", "lock:a")).hasMessageStartingWith("NOPERM");
@@ -53,8 +53,8 @@ class RedisServerOptionsTest {
         RedisServerOptions options = RedisServerOptions.defaults().withPassword("pw");
         try (RedisTestServer master = RedisTestServer.start(options);
                 RedisTestServer replica = RedisTestServer.start(options.withReplicaOf(master.port()));
-                BareRedis onMaster = master.connect();
-                BareRedis onReplica = replica.connect()) {
+                RawRedis onMaster = master.connect();
+                RawRedis onReplica = replica.connect()) {
             onMaster.call("SET", "key", "1");
             Await.until("the replica has it", LIMIT, () -> "1".equals(onReplica.call("GET", "key")));
             assertThatThrownBy(() -> onReplica.call("SET", "key", "2")).hasMessageStartingWith("READONLY");
@@ -86,7 +86,7 @@ class RedisServerOptionsTest {
                 var parameters = socket.getSSLParameters();
                 parameters.setEndpointIdentificationAlgorithm("HTTPS");
                 socket.setSSLParameters(parameters);
-                Resp resp = new Resp(socket.getInputStream(), socket.getOutputStream());
+                RespConnection resp = new RespConnection(socket.getInputStream(), socket.getOutputStream());
                 resp.write("PING");
                 assertThat(resp.read()).isEqualTo("PONG");
             }

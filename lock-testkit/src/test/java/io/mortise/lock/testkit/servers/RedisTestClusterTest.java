@@ -33,8 +33,8 @@ class RedisTestClusterTest {
             assertThat(cluster.masterOf(8_000)).isSameAs(nodes.get(1));
             assertThat(cluster.masterOf(RedisTestCluster.SLOTS - 1)).isSameAs(nodes.get(2));
             assertThat(cluster.slotOf("foo")).isEqualTo(12_182).isEqualTo(cluster.slotOf("a{foo}b"));
-            try (BareRedis redis = nodes.get(2).connect();
-                    BareRedis other = nodes.get(0).connect()) {
+            try (RawRedis redis = nodes.get(2).connect();
+                    RawRedis other = nodes.get(0).connect()) {
                 assertThat(redis.call("SET", "foo", "1")).isEqualTo("OK");
                 assertThatThrownBy(() -> other.call("SET", "foo", "2"))
                         .hasMessage("MOVED 12182 127.0.0.1:" + nodes.get(2).port());
@@ -48,7 +48,7 @@ class RedisTestClusterTest {
         try (RedisTestCluster cluster = RedisTestCluster.start()) {
             int slot = cluster.slotOf("foo");
             RedisTestServer first = cluster.masterOf(slot);
-            try (BareRedis redis = first.connect()) {
+            try (RawRedis redis = first.connect()) {
                 redis.call("SET", "foo", "1");
                 assertThat(redis.call("WAIT", "1", "10000")).isEqualTo(1L);
             }
@@ -57,7 +57,7 @@ class RedisTestClusterTest {
             log.info("event=figures failover_ms={}", (System.nanoTime() - start) / 1_000_000);
             assertThat(second).isSameAs(cluster.nodes().get(5));
             assertThat(cluster.masterOf(slot)).isSameAs(second);
-            try (BareRedis redis = second.connect()) {
+            try (RawRedis redis = second.connect()) {
                 assertThat(redis.call("GET", "foo")).isEqualTo("1");
                 redis.call("SET", "foo", "2");
                 first.restart();
@@ -90,8 +90,8 @@ class RedisTestClusterTest {
             int slot = cluster.slotOf("foo");
             RedisTestServer from = cluster.masterOf(slot);
             RedisTestServer to = cluster.masterOf(0);
-            try (BareRedis source = from.connect();
-                    BareRedis target = to.connect()) {
+            try (RawRedis source = from.connect();
+                    RawRedis target = to.connect()) {
                 for (int i = 0; i < KEYS; i++) {
                     source.call("SET", "{foo}" + i, Integer.toString(i));
                 }

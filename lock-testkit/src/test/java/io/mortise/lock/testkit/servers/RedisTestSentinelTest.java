@@ -62,7 +62,7 @@ class RedisTestSentinelTest {
         RedisServerOptions options = RedisServerOptions.defaults().withPassword("s3cret");
         try (RedisTestSentinel sentinel = RedisTestSentinel.start(options, 2, 1)) {
             RedisTestServer promoted = sentinel.failOver();
-            try (BareRedis redis = promoted.connect()) {
+            try (RawRedis redis = promoted.connect()) {
                 // The other replica has changed sides.
                 Await.until(
                         "it has a replica",
@@ -73,14 +73,14 @@ class RedisTestSentinelTest {
     }
 
     private static void set(RedisTestServer node, String key, String value) {
-        try (BareRedis redis = node.connect()) {
+        try (RawRedis redis = node.connect()) {
             redis.call("SET", key, value);
         }
     }
 
     /** What no replica has is lost at a failover. */
     private static void setForGood(RedisTestServer node, String key, String value) {
-        try (BareRedis redis = node.connect()) {
+        try (RawRedis redis = node.connect()) {
             redis.call("SET", key, value);
             assertThat(redis.call("WAIT", "1", "20000")).isEqualTo(1L);
         }

@@ -23,7 +23,7 @@ class RedisTestServerTest {
     void start_serves_onAPortOfItsOwn() {
         try (RedisTestServer one = RedisTestServer.start();
                 RedisTestServer other = RedisTestServer.start();
-                BareRedis redis = one.connect()) {
+                RawRedis redis = one.connect()) {
             assertThat(one.port()).isNotEqualTo(other.port());
             assertThat(one.url()).isEqualTo("redis://127.0.0.1:" + one.port());
             assertThat(redis.info("server"))
@@ -38,7 +38,7 @@ class RedisTestServerTest {
         assumeTrue(RedisTestServer.canSetClock(), "libfaketime is not here");
         try (RedisTestServer server =
                         RedisTestServer.start(RedisServerOptions.defaults().withOwnClock());
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             for (Duration ahead : List.of(Duration.ofHours(2), Duration.ofSeconds(-90), Duration.ZERO)) {
                 server.setClock(ahead);
                 long shown =
@@ -63,7 +63,7 @@ class RedisTestServerTest {
     private static @Nullable Object afterRestart(RedisTestServer server) {
         long pid = server.pid();
         int port = server.port();
-        try (BareRedis redis = server.connect()) {
+        try (RawRedis redis = server.connect()) {
             redis.call("SET", "key", "1");
         }
         server.kill();
@@ -72,7 +72,7 @@ class RedisTestServerTest {
         server.restart();
         assertThat(server.pid()).isNotEqualTo(pid);
         assertThat(server.port()).isEqualTo(port);
-        try (BareRedis redis = server.connect()) {
+        try (RawRedis redis = server.connect()) {
             return redis.call("GET", "key");
         }
     }
@@ -92,7 +92,7 @@ class RedisTestServerTest {
     @Test
     void pausedServer_answersNothing_untilResumed() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
-                BareRedis redis = server.connect()) {
+                RawRedis redis = server.connect()) {
             server.pause();
             CompletableFuture<Object> reply = CompletableFuture.supplyAsync(() -> redis.call("PING"));
             assertThat(Await.holdsWithin(Duration.ofMillis(300), reply::isDone)).isFalse();

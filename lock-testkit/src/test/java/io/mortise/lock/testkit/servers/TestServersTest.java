@@ -31,7 +31,7 @@ class TestServersTest {
             Clients.create(client, "/a", CreateMode.PERSISTENT);
             assertThat(endpoint.owned()).isTrue();
         }
-        assertThat(FourLetterWord.mode(portOf(endpoint))).isEqualTo("none");
+        assertThat(ZooKeeperRoleProbe.mode(portOf(endpoint))).isEqualTo("none");
     }
 
     @Test
@@ -55,11 +55,11 @@ class TestServersTest {
             assertThat(endpoint.owned()).isTrue();
             assertThat(endpoint.address()).startsWith("redis://127.0.0.1:");
             port = Integer.parseInt(endpoint.address().substring("redis://127.0.0.1:".length()));
-            try (BareRedis redis = BareRedis.connect(port)) {
+            try (RawRedis redis = RawRedis.connect(port)) {
                 assertThat(redis.call("PING")).isEqualTo("PONG");
             }
         }
-        assertThatThrownBy(() -> BareRedis.connect(port)).isInstanceOf(UncheckedIOException.class);
+        assertThatThrownBy(() -> RawRedis.connect(port)).isInstanceOf(UncheckedIOException.class);
     }
 
     @Test
@@ -94,11 +94,11 @@ class TestServersTest {
 
     @Test
     void etcd_startsAServer() {
-        BareEtcd etcd;
+        RawEtcd etcd;
         try (TestEndpoint endpoint = TestServers.etcd()) {
             assertThat(endpoint.owned()).isTrue();
             assertThat(endpoint.address()).startsWith("etcd://127.0.0.1:");
-            etcd = BareEtcd.connect(Integer.parseInt(endpoint.address().substring("etcd://127.0.0.1:".length())));
+            etcd = RawEtcd.connect(Integer.parseInt(endpoint.address().substring("etcd://127.0.0.1:".length())));
             assertThat(etcd.put("key", "1")).isPositive();
         }
         assertThatThrownBy(etcd::status).isInstanceOf(UncheckedIOException.class);

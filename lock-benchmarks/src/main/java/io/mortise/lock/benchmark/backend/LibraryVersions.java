@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.backend;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Optional;
+import java.util.Properties;
+
+/** Versions of the libraries that are measured. */
+final class LibraryVersions {
+    private static final Properties ALL = load();
+
+    private LibraryVersions() {}
+
+    private static Properties load() {
+        Properties all = new Properties();
+        try (InputStream in = LibraryVersions.class.getResourceAsStream("versions.properties")) {
+            all.load(Optional.ofNullable(in).orElseThrow());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return all;
+    }
+
+    /** Of a library that {@code versions.properties} names. */
+    static String of(String artifactId) {
+        return Optional.ofNullable(ALL.getProperty(artifactId)).orElseThrow();
+    }
+}

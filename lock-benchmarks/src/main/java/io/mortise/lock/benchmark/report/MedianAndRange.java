@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.report;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Median and range of several values. */
+public record MedianAndRange(double median, double least, double most) {
+    /**
+     * Of two in the middle the median is the mean.
+     *
+     * @throws IllegalArgumentException if there are no values
+     */
+    public static MedianAndRange of(List<Double> values) {
+        if (values.isEmpty()) {
+            throw new IllegalArgumentException("no values, so no median");
+        }
+        List<Double> sorted = new ArrayList<>(values);
+        Collections.sort(sorted);
+        int size = sorted.size();
+        double median = (sorted.get((size - 1) / 2) + sorted.get(size / 2)) / 2;
+        return new MedianAndRange(median, sorted.get(0), sorted.get(size - 1));
+    }
+}

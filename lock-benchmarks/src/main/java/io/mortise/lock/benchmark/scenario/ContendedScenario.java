@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.benchmark.scenario;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Four clients, each with one thread, that all want the same lock all the time. */
+final class ContendedScenario implements Scenario {
+    private static final String LOCK = "contended";
+    private static final int CLIENTS = 4;
+
+    private final String name;
+    private final Duration roundTrip;
+
+    ContendedScenario(String name, Duration roundTrip) {
+        this.name = name;
+        this.roundTrip = roundTrip;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String description() {
+        return CLIENTS + " clients, each one thread, that all want one lock all the time";
+    }
+
+    @Override
+    public Duration roundTrip() {
+        return roundTrip;
+    }
+
+    @Override
+    public Optional<String> warmedUpBy() {
+        return Optional.of(AcquireLoop.CPU);
+    }
+
+    @Override
+    public RoundFigures run(CompetitorRound trial) throws Exception {
+        ExclusionCounter exclusion = trial.shared(LOCK);
+        List<AcquireLoop> loops = new ArrayList<>();
+        for (int client = 0; client < CLIENTS; client++) {
+            loops.add(new AcquireLoop(trial.open(), client, LOCK, exclusion, true));
+        }
+        AcquireLoop.Total total = AcquireLoop.run(trial, trial.effort().measured(), loops);
+        Map<String, Double> values = RoundFigures.inOrder();
+        values.put("hand-offs/s", total.handOffsPerSecond());
+        values.put(AcquireLoop.CPU, total.cpuMillisOfACycle());
+        values.put("p99 of a cycle, ms", total.millisAt(99));
+        return RoundFigures.of(values);
+    }
+}

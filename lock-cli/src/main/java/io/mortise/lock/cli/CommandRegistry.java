@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+import io.mortise.lock.cli.archive.ArchiveCommand;
+import io.mortise.lock.cli.archive.RehearsalCommand;
+import io.mortise.lock.cli.bench.BenchCommand;
+import io.mortise.lock.cli.demo.DemoCommand;
+import io.mortise.lock.cli.demo.DemoWorkerCommand;
+import io.mortise.lock.cli.help.CompletionCommand;
+import io.mortise.lock.cli.help.ManCommand;
+import io.mortise.lock.cli.run.HoldCommand;
+import io.mortise.lock.cli.run.RunCommand;
+import io.mortise.lock.cli.view.DoctorCommand;
+import io.mortise.lock.cli.view.ListCommand;
+import io.mortise.lock.cli.view.ReleaseCommand;
+import io.mortise.lock.cli.view.WatchCommand;
+import io.mortise.lock.cli.view.WhoCommand;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+
+/**
+ * All commands of lockctl, created only when they are named. Only those that a command line can be about are made: to read
+ * what one takes costs ten milliseconds (ADR 0024).
+ */
+final class CommandRegistry {
+    /** In the order of the help. */
+    static final List<String> NAMES = List.of(
+            "run",
+            "hold",
+            "who",
+            "list",
+            "watch",
+            "release",
+            "doctor",
+            "bench",
+            "demo",
+            "archive",
+            "completion",
+            "man");
+
+    /** For other commands to run. */
+    static final List<String> HIDDEN = List.of("demo-worker", "archive-rehearsal");
+
+    private CommandRegistry() {}
+
+    /** All that people call. */
+    static CommandLine all(LockCtl top) {
+        return with(top, NAMES);
+    }
+
+    /** Those that are among these arguments; all if the first is none of them. */
+    static CommandLine under(LockCtl top, String... args) {
+        List<String> words = Arrays.asList(args);
+        List<String> every = Stream.concat(NAMES.stream(), HIDDEN.stream()).toList();
+        boolean named = !words.isEmpty() && every.contains(words.get(0));
+        return with(top, named ? every.stream().filter(words::contains).toList() : every);
+    }
+
+    private static CommandLine with(LockCtl top, List<String> names) {
+        CommandLine line = new CommandLine(top);
+        names.forEach(name -> line.addSubcommand(name, made(name)));
+        return line;
+    }
+
+    private static Object made(String name) {
+        return switch (name) {
+            case "run" -> new RunCommand();
+            case "hold" -> new HoldCommand();
+            case "who" -> new WhoCommand();
+            case "list" -> new ListCommand();
+            case "watch" -> new WatchCommand();
+            case "release" -> new ReleaseCommand();
+            case "doctor" -> new DoctorCommand();
+            case "bench" -> new BenchCommand();
+            case "demo" -> new DemoCommand();
+            case "archive" -> new ArchiveCommand();
+            case "completion" -> new CompletionCommand(LockCtl::complete);
+            case "man" -> new ManCommand(LockCtl::complete);
+            case "demo-worker" -> new DemoWorkerCommand();
+            case "archive-rehearsal" -> new RehearsalCommand(LockCtl::discard);
+            default -> throw new IllegalArgumentException(name);
+        };
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+import io.mortise.lock.spi.LockProvider;
+import java.util.Iterator;
+import java.util.ServiceLoader;
+
+/** Beginnings of URLs, for completion. */
+final class UrlSchemes implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+        return ServiceLoader.load(LockProvider.class).stream()
+                .flatMap(provider -> provider.get().schemes().stream())
+                .map(scheme -> scheme + (scheme.equals("memory") ? ":" : "://"))
+                .sorted()
+                .iterator();
+    }
+}

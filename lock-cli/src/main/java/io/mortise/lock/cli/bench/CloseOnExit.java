@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.bench;
+
+import io.mortise.lock.LockClient;
+import java.util.List;
+
+/** Closes clients when a signal ends the process; otherwise their locks stay until the lease ends. */
+final class CloseOnExit implements AutoCloseable {
+    private final Thread hook;
+
+    private CloseOnExit(Thread hook) {
+        this.hook = hook;
+    }
+
+    static CloseOnExit closing(LockClient... clients) {
+        Thread hook = new Thread(() -> List.of(clients).forEach(LockClient::close), "lockctl-close-clients");
+        Runtime.getRuntime().addShutdownHook(hook);
+        return new CloseOnExit(hook);
+    }
+
+    @Override
+    public void close() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            return; // it is that hook's turn
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.invocation;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.logging.LogManager;
+
+/**
+ * Limits java.util.logging, which gRPC uses, to warnings. The JDK makes one when somebody logs that way for the first time:
+ * setting a level ahead would load all of it at each start.
+ */
+public final class JavaUtilLogging {
+    private static final String CONFIGURATION = "java.util.logging.config.class";
+    private static final String WARNINGS = "handlers=java.util.logging.ConsoleHandler\n.level=WARNING\n";
+
+    /** For the JDK. */
+    public JavaUtilLogging() throws IOException {
+        LogManager.getLogManager()
+                .readConfiguration(new ByteArrayInputStream(WARNINGS.getBytes(StandardCharsets.ISO_8859_1)));
+    }
+
+    /** Before anybody logs. What the user set with -D stands. */
+    static void use(boolean verbose) {
+        if (!verbose && System.getProperty("java.util.logging.config.file") == null) {
+            System.getProperties().putIfAbsent(CONFIGURATION, JavaUtilLogging.class.getName());
+        }
+    }
+}

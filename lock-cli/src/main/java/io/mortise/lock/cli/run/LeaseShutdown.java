@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Releases the lease and closes the client; briefly, if the lock is lost. Once the lock is lost that takes moments: a store
+ * that is silent would be waited for longer than it keeps the lock.
+ */
+final class LeaseShutdown implements AutoCloseable {
+    private static final Duration MOMENTS = Duration.ofMillis(500);
+
+    private final LockClient client;
+    private boolean brief;
+
+    LeaseShutdown(LockClient client) {
+        this.client = client;
+    }
+
+    LockClient client() {
+        return client;
+    }
+
+    /** From now on nobody is waited for longer than moments. */
+    void beBrief() {
+        brief = true;
+    }
+
+    ReleaseOutcome release(Lease lease) throws InterruptedException {
+        if (!brief) {
+            return lease.release();
+        }
+        try {
+            return lease.releaseAsync().get(MOMENTS.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            return ReleaseOutcome.UNKNOWN;
+        }
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        if (!brief) {
+            client.close();
+            return;
+        }
+        Thread closing = new Thread(client::close, "lockctl-close");
+        closing.setDaemon(true);
+        closing.start();
+        closing.join(MOMENTS.toMillis());
+    }
+}

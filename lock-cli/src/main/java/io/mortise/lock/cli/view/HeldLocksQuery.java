@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.view;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockStatus;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Reads all held locks whose names match, each name once, sorted. */
+final class HeldLocksQuery {
+    private static final int PAGE = 500;
+
+    private HeldLocksQuery() {}
+
+    static SortedMap<String, LockStatus> read(LockAdmin admin, LockNamePattern pattern) throws InterruptedException {
+        SortedMap<String, LockStatus> found = new TreeMap<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            LockAdmin.Page page = AdminCommand.await(admin.list(pattern.prefix(), PAGE, cursor));
+            page.locks().stream()
+                    .filter(lock -> pattern.matches(lock.name()))
+                    .forEach(lock -> found.put(lock.name(), lock));
+            cursor = page.next();
+        } while (cursor.isPresent());
+        return found;
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.UsageMessageSpec;
+
+@Tag("once")
+class CommandRegistryTest {
+    static Stream<CommandLine> shown() {
+        return LockCtl.complete().getSubcommands().values().stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("shown")
+    void everyCommandSaysWhatItDoesAndGivesAnExample(CommandLine command) {
+        UsageMessageSpec help = command.getCommandSpec().usageMessage();
+        assertThat(help.header()).hasSize(1);
+        assertThat(help.header()[0]).endsWith(".");
+        assertThat(help.description()).isNotEmpty();
+        assertThat(help.footerHeading()).isEqualTo("%nExamples:%n");
+        assertThat(help.footer())
+                .anySatisfy(example -> assertThat(example).contains(" " + command.getCommandName()))
+                .allSatisfy(example -> assertThat(example).startsWith("  "));
+        assertThat(command.getCommandSpec().options())
+                .allSatisfy(option -> assertThat(option.description()).isNotEmpty());
+        assertThat(command.getCommandSpec().positionalParameters())
+                .allSatisfy(parameter -> assertThat(parameter.description()).isNotEmpty());
+    }
+
+    @Test
+    void thoseForPeopleAreInTheHelpAndTheOthersAreNot() {
+        String help = CommandLineRun.of("--help").out();
+        assertThat(CommandRegistry.NAMES).allSatisfy(name -> assertThat(help).containsPattern("\\n  " + name + " "));
+        assertThat(CommandRegistry.HIDDEN).allSatisfy(name -> assertThat(help).doesNotContain(name));
+    }
+
+    @Test
+    void eachHasTheNameByWhichItIsMade() {
+        for (String name : Stream.concat(CommandRegistry.NAMES.stream(), CommandRegistry.HIDDEN.stream())
+                .toList()) {
+            CommandLine made = made(name).get(0);
+            assertThat(made.getCommandSpec()
+                            .userObject()
+                            .getClass()
+                            .getAnnotation(CommandLine.Command.class)
+                            .name())
+                    .isEqualTo(name);
+        }
+    }
+
+    @Test
+    void onlyThoseThatAreNamedAreMade() {
+        assertThat(made("who", "release", "--url", "memory:x")).hasSize(2);
+        assertThat(made("--json", "who")).hasSize(CommandRegistry.NAMES.size() + CommandRegistry.HIDDEN.size());
+        assertThat(made()).hasSize(CommandRegistry.NAMES.size() + CommandRegistry.HIDDEN.size());
+    }
+
+    @Test
+    void anOptionMayStandBeforeTheCommand() {
+        assertThat(CommandLineRun.of("--url", "memory:x", "who", "y").out()).startsWith("y is free");
+    }
+
+    private static List<CommandLine> made(String... args) {
+        return List.copyOf(
+                CommandRegistry.under(LockCtl.made(), args).getSubcommands().values());
+    }
+
+    @Test
+    void theSameCommandsAreInTheManualAndInTheCompletion() {
+        String manual = CommandLineRun.of("man").out();
+        String completion = CommandLineRun.of("completion", "bash").out();
+        assertThat(CommandRegistry.NAMES).allSatisfy(name -> {
+            assertThat(manual).contains(".SS \"" + name + "\"");
+            assertThat(completion).contains("_picocli_lockctl_" + name);
+        });
+        assertThat(Arrays.asList(manual, completion))
+                .allSatisfy(text -> assertThat(text).doesNotContain("demo-worker", "demoworker", "rehearsal"));
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.Locks;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class EnclosingRunTest {
+    private static EnclosingRun told(String name, String owner) {
+        return EnclosingRun.of(Map.of("LOCK_NAME", name, "LOCK_OWNER", owner)).orElseThrow();
+    }
+
+    @Test
+    void itHoldsTheLockOfItsNameWhoseOwnerItIs() throws Exception {
+        try (LockClient client = Locks.connect("memory:outer-run");
+                Lease held = client.named("x").acquire()) {
+            assertThat(told("x", held.ownerId()).holds(client.named("x"))).isTrue();
+            assertThat(told("x", "somebody else").holds(client.named("x")))
+                    .as("in another store")
+                    .isFalse();
+            assertThat(told("y", held.ownerId()).holds(client.named("x"))).isFalse();
+        }
+        assertThat(EnclosingRun.of(Map.of("LOCK_NAME", "x"))).isEmpty();
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The API's two styles, blocking and async, so that one test drives both. */
+enum ApiStyle {
+    SYNC {
+        @Override
+        Lease acquire(DistributedLock lock) throws InterruptedException {
+            return lock.acquire();
+        }
+
+        @Override
+        Optional<Lease> tryAcquire(DistributedLock lock, Duration maxWait) throws InterruptedException {
+            return lock.tryAcquire(maxWait);
+        }
+
+        @Override
+        ReleaseOutcome release(Lease lease) {
+            return lease.release();
+        }
+    },
+    ASYNC {
+        @Override
+        Lease acquire(DistributedLock lock) throws InterruptedException {
+            return result(lock.acquireAsync());
+        }
+
+        @Override
+        Optional<Lease> tryAcquire(DistributedLock lock, Duration maxWait) throws InterruptedException {
+            return result(lock.tryAcquireAsync(maxWait));
+        }
+
+        @Override
+        ReleaseOutcome release(Lease lease) throws InterruptedException {
+            return result(lease.releaseAsync());
+        }
+    };
+
+    abstract Lease acquire(DistributedLock lock) throws InterruptedException;
+
+    abstract Optional<Lease> tryAcquire(DistributedLock lock, Duration maxWait) throws InterruptedException;
+
+    abstract ReleaseOutcome release(Lease lease) throws InterruptedException;
+
+    /** The result, or the exception that the blocking face would have thrown. An interrupt withdraws, as it does there. */
+    static <T> T result(Future<T> future) throws InterruptedException {
+        try {
+            return future.get(Bench.LONG.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            future.cancel(true);
+            throw e;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            if (e.getCause() instanceof Error cause) { // an assertion in another thread of the test
+                throw cause;
+            }
+            throw new CompletionException(e.getCause());
+        } catch (TimeoutException e) {
+            future.cancel(true);
+            throw new AssertionError("no outcome in " + Bench.LONG, e);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Contract under reset and refused connections. Needs a {@link Faults#line} that can be cut. */
+interface CutLinkContract extends Contract {
+    ClientOptions RIDES_IT_OUT =
+            ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(Bench.LONG);
+
+    @ParameterizedTest
+    @EnumSource
+    default void S07_aShortCutKeepsTheLeaseOrItsLossIsTold(ApiStyle face) throws Exception {
+        LockClient client = bench().client(RIDES_IT_OUT);
+        LockClient other = bench().client();
+        Lease lease = face.acquire(client.named("x", bench().shortLease(client)));
+        CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+        Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
+        Bench.awaitWaiters(other, "x", 1);
+        bench().nemesis().cut(client, "S02, S05, S07 over a short cut");
+        Duration lasting = bench().backend().lease().dividedBy(10);
+        Bench.eventually("the cut has lasted", Bench.LONG, Bench.timePasses(lasting));
+        bench().nemesis().heal(client);
+        // Whatever became of the lease, its client works again.
+        face.release(face.tryAcquire(client.named("y"), Bench.LONG).orElseThrow());
+        assertThat(waiting.isDone() && lease.isHeld()).as("S02: two believe").isFalse();
+        ReleaseOutcome outcome = face.release(lease);
+        Bench.assertHonest(outcome, lease);
+        Lease next = ApiStyle.result(waiting);
+        if (other.capabilities().contains(Capability.FENCING)) {
+            assertThat(next.fencingToken()).as("S03").isGreaterThan(lease.fencingToken());
+        }
+        assertThat(lost.isDone()).as("told of a loss").isEqualTo(outcome == ReleaseOutcome.LOST);
+        assertThat(next.isHeld()).isTrue();
+        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        bench().assertFree(other, "x");
+    }
+
+    /** One lock is released while the line is cut, so that no hint can come, the other one afterwards. */
+    @ParameterizedTest
+    @EnumSource
+    default void S11_waitersSurviveAShortCut(ApiStyle face) throws Exception {
+        LockClient client = bench().client(RIDES_IT_OUT);
+        LockClient other = bench().client();
+        Lease during = other.named("during").acquire();
+        Lease after = other.named("after").acquire();
+        Future<Lease> one = bench().start(() -> face.acquire(client.named("during")));
+        Future<Lease> two = bench().start(() -> face.acquire(client.named("after")));
+        Bench.awaitWaiters(other, "during", 1);
+        Bench.awaitWaiters(other, "after", 1);
+        bench().nemesis().cut(client, "S11 for waiters over a short cut");
+        assertThat(face.release(during)).isEqualTo(ReleaseOutcome.RELEASED);
+        Duration lasting = bench().backend().lease().dividedBy(10);
+        Bench.eventually("the cut has lasted", Bench.LONG, Bench.timePasses(lasting));
+        assertThat(two.isDone()).isFalse();
+        bench().nemesis().heal(client);
+        assertThat(face.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
+        for (Future<Lease> waiting : List.of(one, two)) {
+            Lease lease = ApiStyle.result(waiting);
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(face.release(lease))
+                    .isNotEqualTo(ReleaseOutcome.LOST); // unknown where the store is slow for once
+            bench().assertFree(other, lease.lockName());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void S08_aReleaseDuringACutIsBoundedAndSettles(ApiStyle face) throws Exception {
+        LockClient client = bench().client(RIDES_IT_OUT);
+        LockClient other = bench().client();
+        Lease lease = face.acquire(client.named("x", bench().shortLease(client)));
+        Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
+        Bench.awaitWaiters(other, "x", 1);
+        bench().nemesis().cut(client, "S08 for a release during a cut");
+        long start = System.nanoTime();
+        ReleaseOutcome outcome = face.release(lease);
+        assertThat(outcome).as("nobody can know that it worked").isNotEqualTo(ReleaseOutcome.RELEASED);
+        Bench.assertHonest(outcome, lease); // LOST where the connection is the lease
+        assertThat(TimeBounds.since(start))
+                .as("release")
+                .isLessThan(RIDES_IT_OUT.requestTimeout().plus(Bench.PROMPT));
+        assertThat(lease.isHeld()).isFalse();
+        bench().nemesis().heal(client);
+        long healed = System.nanoTime();
+        Lease next = ApiStyle.result(waiting);
+        assertThat(TimeBounds.since(healed))
+                .as("until it settled")
+                .isLessThan(bench().backend().takeoverWithin());
+        assertThat(face.release(lease)).as("the outcome stays").isEqualTo(outcome);
+        assertThat(next.isHeld()).isTrue();
+        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        face.release(face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow());
+        bench().assertFree(other, "x");
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Contract over a slow link. Needs a {@link Faults#line} that can be delayed. */
+interface SlowLinkContract extends Contract {
+    Duration ROUND_TRIP = Duration.ofMillis(200);
+
+    /** One story, since it lasts longer than a lease: S02, and that slowness alone loses nothing (S07). */
+    @Test
+    default void S02_theDeadlineCountsFromTheSendAndSlownessLosesNothing() throws Exception {
+        LockClient slow = bench().client();
+        LockClient other = bench().client();
+        Duration lease = bench().backend().lease();
+        other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
+        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow line");
+        Lease held = slow.named("x", bench().shortLease(slow)).acquire();
+        // Whatever proves the lease was sent a round trip before its answer, whether that answer is the grant or not.
+        Duration remaining = held.remaining();
+        assertThat(remaining).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
+        assertThat(remaining).as("a usable lease").isGreaterThan(Duration.ZERO);
+        Callable<Boolean> later = Bench.timePasses(lease.multipliedBy(9).dividedBy(8));
+        Bench.eventually("more than a lease is over", Bench.LONG, () -> {
+            assertThat(held.isHeld()).as("S07: slow is not lost").isTrue();
+            assertThat(held.remaining()).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
+            return later.call();
+        });
+        assertThat(other.named("x").tryAcquire()).isEmpty();
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        bench().assertFree(other, "x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void S09_aBoundedWaitEndsAtItsBoundWithItsReplyUnderWay(ApiStyle face) throws Exception {
+        LockClient slow = bench().client();
+        LockClient other = bench().client();
+        other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
+        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow line");
+        Duration maxWait = ROUND_TRIP.dividedBy(4);
+        TimeBounds.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
+            long start = System.nanoTime();
+            try {
+                Optional<Lease> late = face.tryAcquire(slow.named("x"), maxWait);
+                assertThat(late).as("S15: no answer is not busy").isPresent(); // who stalled here has the answer by now
+                late.orElseThrow().release();
+            } catch (BackendUnavailableException e) {
+                // as it must be where the wait ends in time
+            }
+            Duration took = TimeBounds.since(start);
+            assertThat(took).isGreaterThanOrEqualTo(maxWait);
+            return took.minus(maxWait);
+        });
+        Bench.eventually("all requests have arrived", Bench.LONG, Bench.timePasses(ROUND_TRIP));
+        assertThat(other.named("x").tryAcquire(bench().backend().lease()))
+                .as("S08: what the replies would have granted")
+                .hasValueSatisfying(Lease::close);
+        bench().assertFree(other, "x");
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.history.Event.Disturbed;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Formats and parses events as lines of text. */
+final class EventFormat {
+    private static final String NONE = "-";
+
+    private EventFormat() {}
+
+    static String write(Event event) {
+        String who = encode(event.process());
+        if (event instanceof Event.OfCall of) {
+            who += " " + encode(of.call().lock()) + " " + of.call().ask();
+        }
+        String head =
+                kind(event) + " " + event.at().earliest() + " " + event.at().latest() + " " + who;
+        return event instanceof Event.Releasing ? head : head + " " + detail(event);
+    }
+
+    /** @param offset how far the history's clock is ahead of the one that wrote the line */
+    static Event read(String line, UncertainInstant offset) {
+        try {
+            String[] words = line.split(" ", -1);
+            UncertainInstant at = new UncertainInstant(Long.parseLong(words[1]), Long.parseLong(words[2])).plus(offset);
+            String process = decode(words[3]);
+            if (words[0].equals("disturbed")) {
+                return new Disturbed(process, at, Disturbed.Kind.valueOf(words[4]));
+            }
+            LockCall call = new LockCall(process, decode(words[4]), Long.parseLong(words[5]));
+            return switch (words[0]) {
+                case "asked" ->
+                    new Event.Asked(
+                            call, at, optional(words[6]).map(Long::parseLong).map(Duration::ofNanos));
+                case "granted" ->
+                    new Event.Granted(
+                            call,
+                            at,
+                            words[6].equals(NONE) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(words[6])));
+                case "looked" -> new Event.Looked(call, at, words[6].equals("held"));
+                case "told" -> new Event.Told(call, at, decode(words[6]));
+                case "releasing" -> new Event.Releasing(call, at);
+                case "released" -> new Event.Released(call, at, ReleaseOutcome.valueOf(words[6]));
+                case "gave-up" -> new Event.GaveUp(call, at, optional(words[6]));
+                case "wrote" -> new Event.Wrote(call, at, Long.parseLong(words[6]), words[7].equals("accepted"));
+                default -> throw new IllegalArgumentException("unknown kind " + words[0]);
+            };
+        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+            throw new IllegalArgumentException("not an event: \"" + line + "\"", e);
+        }
+    }
+
+    private static String kind(Event event) {
+        return event instanceof Event.GaveUp
+                ? "gave-up"
+                : event.getClass().getSimpleName().toLowerCase(Locale.ROOT);
+    }
+
+    private static String detail(Event event) {
+        if (event instanceof Event.Asked asked) {
+            return asked.limit().map(limit -> Long.toString(limit.toNanos())).orElse(NONE);
+        } else if (event instanceof Event.Granted granted) {
+            return granted.token().isPresent() ? Long.toString(granted.token().getAsLong()) : NONE;
+        } else if (event instanceof Event.Looked looked) {
+            return looked.held() ? "held" : "not-held";
+        } else if (event instanceof Event.Told told) {
+            return encode(told.reason());
+        } else if (event instanceof Event.Released released) {
+            return released.outcome().name();
+        } else if (event instanceof Event.GaveUp gaveUp) {
+            return gaveUp.failure().map(EventFormat::encode).orElse(NONE);
+        } else if (event instanceof Event.Wrote wrote) {
+            return wrote.token() + (wrote.accepted() ? " accepted" : " refused");
+        } else if (event instanceof Disturbed disturbed) {
+            return disturbed.kind().name();
+        }
+        throw new IllegalArgumentException(event.toString());
+    }
+
+    private static Optional<String> optional(String word) {
+        return word.equals(NONE) ? Optional.empty() : Optional.of(decode(word));
+    }
+
+    /** A lone hyphen is escaped as well: it stands for nothing. */
+    private static String encode(String text) {
+        return text.equals(NONE) ? "%2D" : URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    private static String decode(String word) {
+        return URLDecoder.decode(word, StandardCharsets.UTF_8);
+    }
+}

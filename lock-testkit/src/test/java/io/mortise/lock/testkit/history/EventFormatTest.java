@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.testkit.history.Event.Disturbed;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class EventFormatTest {
+    private static List<Event> oneOfEach(String name) {
+        LockCall call = new LockCall(name, name, 7);
+        UncertainInstant at = new UncertainInstant(-5, 12);
+        List<Event> events = new ArrayList<>(List.of(
+                new Event.Asked(call, at, Optional.empty()),
+                new Event.Asked(call, at, Optional.of(Duration.ofMillis(3))),
+                new Event.Granted(call, at, OptionalLong.of(Long.MAX_VALUE)),
+                new Event.Granted(call, at, OptionalLong.empty()),
+                new Event.Looked(call, at, true),
+                new Event.Looked(call, at, false),
+                new Event.Told(call, at, name),
+                new Event.Releasing(call, at),
+                new Event.GaveUp(call, at, Optional.empty()),
+                new Event.GaveUp(call, at, Optional.of(name)),
+                new Event.Wrote(call, at, -1, true),
+                new Event.Wrote(call, at, 1, false)));
+        for (ReleaseOutcome outcome : ReleaseOutcome.values()) {
+            events.add(new Event.Released(call, at, outcome));
+        }
+        for (Disturbed.Kind kind : Disturbed.Kind.values()) {
+            events.add(new Disturbed(name, at, kind));
+        }
+        return events;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"inventory/42", "-", "a b\nc%20+", "ключ", ""})
+    void eachEvent_isOneLine_andComesBack(String name) {
+        for (Event event : oneOfEach(name)) {
+            assertThat(event.line()).doesNotContain("\n");
+            assertThat(Event.parse(event.line())).isEqualTo(event);
+        }
+    }
+
+    @Test
+    void aHistory_comesBack() {
+        History history = new History();
+        oneOfEach("x").forEach(history::record);
+        assertThat(History.of(history.lines()).events()).isEqualTo(history.events());
+    }
+
+    @Test
+    void anotherClock_shiftsAndWidens() {
+        Event event = new Event.Releasing(new LockCall("p", "x", 1), new UncertainInstant(10, 20));
+        assertThat(EventFormat.read(event.line(), new UncertainInstant(100, 103))
+                        .at())
+                .isEqualTo(new UncertainInstant(110, 123));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "asked", "asked 1 2 p x y -", "danced 1 2 p x 1", "looked 2 1 p x 1 held"})
+    void otherLines_areRefused(String line) {
+        assertThatThrownBy(() -> Event.parse(line))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(line);
+    }
+}
