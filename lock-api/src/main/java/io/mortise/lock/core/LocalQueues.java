@@ -21,7 +21,7 @@ final class LocalQueues {
         private boolean taken;
     }
 
-    /** Stands in line. Whether it is the first, so that its turn is now. */
+    /** Stands in the queue. Whether it is the first, so that its turn is now. */
     synchronized boolean join(LockName name, AcquireOperation waiter) {
         Line line = lines.computeIfAbsent(name, n -> new Line());
         line.waiters.add(waiter);
@@ -29,7 +29,7 @@ final class LocalQueues {
     }
 
     /**
-     * The first in line has asked. What one hears that has left it since is not news to the line of now.
+     * The first in the queue has asked. What one hears that has left it since is not news to the line of now.
      *
      * @param taken the answer was that somebody has the lock, be it the asker now; false: there was none
      */
@@ -63,7 +63,7 @@ final class LocalQueues {
         return wasFirst ? first(name) : null;
     }
 
-    /** A lease of this process ended: the first in line need not wait for a hint from the store. */
+    /** A lease of this process ended: the first in the queue need not wait for a hint from the store. */
     void wakeFirst(LockName name) {
         AcquireOperation first = first(name);
         if (first != null) {

@@ -29,7 +29,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Real threads, the real clock, the small door. */
+/** Real threads, the real clock, the simple SPI. */
 class BlockingFaceTest {
     private static final Duration SOON = Duration.ofSeconds(1);
     private static final LockOptions SHORT = LockOptions.defaults().leaseDuration(Duration.ofSeconds(1));

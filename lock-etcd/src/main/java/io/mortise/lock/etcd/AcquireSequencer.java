@@ -35,11 +35,11 @@ final class AcquireSequencer {
     @GuardedBy("this")
     private final Set<Sender> line = new LinkedHashSet<>();
 
-    /** Those in line who have asked, and were told nothing since. */
+    /** Those in the queue who have asked, and were told nothing since. */
     @GuardedBy("this")
     private final Set<Sender> asking = new LinkedHashSet<>();
 
-    /** Whose turn it is; null only if nobody is in line. */
+    /** Whose turn it is; null only if nobody is in the queue. */
     @GuardedBy("this")
     private @Nullable Sender going;
 

@@ -48,7 +48,7 @@ final class AcquireTransactions {
     /**
      * The end of the steps.
      *
-     * @param contenders as many were seen in line, with itself; 0 if that was not asked
+     * @param contenders as many were seen in the queue, with itself; 0 if that was not asked
      */
     record Standing(Finding finding, ContenderPosition at, long contenders) {}
 
@@ -91,7 +91,7 @@ final class AcquireTransactions {
     CompletionStage<Standing> go() {
         ContenderPosition at = place;
         if (at == null) {
-            throw new IllegalStateException("it has no place in line");
+            throw new IllegalStateException("it has no place in the queue");
         }
         return from(at, MOST_ROUNDS);
     }

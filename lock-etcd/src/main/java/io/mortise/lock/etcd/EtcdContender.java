@@ -16,7 +16,7 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * One contender: a key under the lock's name, attached to the session's lease. The one that was created first holds the lock,
- * and the revision of its creation is the token. What it hears and how it ends is here; how it comes to stand in line is in
+ * and the revision of its creation is the token. What it hears and how it ends is here; how it comes to stand in the queue is in
  * {@link AcquireTransactions}, and who is to be woken is the {@link LockQueue}'s business.
  *
  * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
@@ -148,7 +148,7 @@ final class EtcdContender implements Contender, QueuedContenders.Member, Deferre
         } else {
             leave(at);
         }
-        return new AttemptResult.Displaced("the key of lock \"" + request.name() + "\" in line at "
+        return new AttemptResult.Displaced("the key of lock \"" + request.name() + "\" in the queue at "
                 + backend.endpoints() + " was deleted, and not by its owner");
     }
 
@@ -173,7 +173,7 @@ final class EtcdContender implements Contender, QueuedContenders.Member, Deferre
     private ContenderPosition standing() {
         ContenderPosition at = steps.place();
         if (at == null) {
-            throw new IllegalStateException("it has no place in line");
+            throw new IllegalStateException("it has no place in the queue");
         }
         return at;
     }

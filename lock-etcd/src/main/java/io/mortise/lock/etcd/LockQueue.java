@@ -115,7 +115,7 @@ final class LockQueue implements LockQueueWatch.Listener {
     }
 
     /**
-     * Whether others stand in line who stay.
+     * Whether others stand in the queue who stay.
      *
      * @param found as many were seen, with oneself
      * @param ownLeaves one's own key is among those that are being taken away

@@ -13,7 +13,7 @@ final class QueueView {
     /**
      * A key under the lock's name.
      *
-     * @param since the revision that created it, which is its place in line
+     * @param since the revision that created it, which is its place in the queue
      */
     record ContenderKey(ByteSequence key, long since) {}
 
@@ -65,7 +65,7 @@ final class QueueView {
         return line.isEmpty() ? Optional.empty() : Optional.of(line.first());
     }
 
-    /** Whether it stood in line once, and does not any more; false while it may be yet to come. */
+    /** Whether it stood in the queue once, and does not any more; false while it may be yet to come. */
     boolean misses(ContenderKey one) {
         return one.since() <= seen && !one.equals(byKey.get(one.key()));
     }

@@ -101,7 +101,8 @@ class EtcdAmbiguityTest extends OneServerTest {
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
             Await.until("its key is gone", SOON, () -> namespace.line("x").size() == 1);
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it stands in line", SOON, () -> namespace.line("x").size() == 2);
+            Await.until(
+                    "it stands in the queue", SOON, () -> namespace.line("x").size() == 2);
             long place = namespace.line("x").get(1).createRevision();
             arrive(late.get(0));
             assertThat(namespace.line("x")).hasSize(2);

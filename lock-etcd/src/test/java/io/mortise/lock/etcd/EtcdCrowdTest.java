@@ -65,7 +65,7 @@ class EtcdCrowdTest extends OneServerTest {
         }
     }
 
-    /** Its own key was in line by then, so it is the first. */
+    /** Its own key was in the queue by then, so it is the first. */
     @Test
     void S09_aTryWhosePredecessorGoesMeanwhileIsGranted() throws Exception {
         try (LockClient client = namespace.client(wire);

@@ -77,7 +77,8 @@ class EtcdWireTest extends OneServerTest {
             for (int i = 0; i < 10; i++) {
                 waiting.add(client.named("x").acquireAsync());
             }
-            Await.until("they stand in line", SOON, () -> namespace.line("x").size() == 11);
+            Await.until(
+                    "they stand in the queue", SOON, () -> namespace.line("x").size() == 11);
             Await.until("a watch stands", SOON, () -> wire.counts().getOrDefault("Range", 0) == 3);
             wire.reset();
             held.close();
@@ -128,7 +129,9 @@ class EtcdWireTest extends OneServerTest {
                 for (int i = 0; i < 20; i++) {
                     CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
                     Await.until(
-                            "it stands in line", SOON, () -> namespace.line("x").size() == 2);
+                            "it stands in the queue",
+                            SOON,
+                            () -> namespace.line("x").size() == 2);
                     waiting.cancel(true);
                     Await.until(
                             "its key is gone",

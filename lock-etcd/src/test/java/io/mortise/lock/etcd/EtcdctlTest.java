@@ -58,7 +58,8 @@ class EtcdctlTest extends OneServerTest {
     }
 
     private void awaitLine(String lock, int length) {
-        Await.until(length + " stand in line", SOON, () -> namespace.line(lock).size() == length);
+        Await.until(
+                length + " stand in the queue", SOON, () -> namespace.line(lock).size() == length);
     }
 
     @Test

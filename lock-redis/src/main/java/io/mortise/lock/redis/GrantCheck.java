@@ -39,7 +39,7 @@ final class GrantCheck {
         link.sentinels().ifPresent(sentinels -> sentinels.named(node, lease));
     }
 
-    /** Returns a grant that was handed on with the deadline that it has; empty if that is too soon, or not known. */
+    /** Returns a grant that was handed off with the deadline that it has; empty if that is too soon, or not known. */
     Optional<HandedOffGrant.Grant> bounded(
             HandedOffGrant.Grant grant, RedisNode node, Duration lease, LockClock clock) {
         if (link.sentinels().isEmpty()) {

@@ -24,7 +24,7 @@ sealed interface GrantMessage {
     /** 40 hexadecimal digits, see {@link MessageSignature}. */
     String signature();
 
-    /** The lock was handed on to it, at that time of the server's clock. */
+    /** The lock was handed off to it, at that time of the server's clock. */
     record Granted(String attemptId, long token, long serverMicros, String key, String signedText, String signature)
             implements GrantMessage {}
 

@@ -33,7 +33,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     /** How often a waiter asks at least, in case a message was lost; also how it notices that a holder died. */
     static final Duration FALLBACK = Duration.ofSeconds(5);
 
-    /** How long a place in line stands without being asked for again: three fallbacks, with the core's jitter. */
+    /** How long a place in the queue stands without being asked for again: three fallbacks, with the core's jitter. */
     static final Duration PLACE_STANDS = Duration.ofSeconds(20);
 
     /** The server's clock may have been set forward since it was last heard: one answer tells by how much. */
@@ -199,7 +199,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         return leftMillis < 0 || leftMillis >= FALLBACK.toMillis() ? FALLBACK : Duration.ofMillis(leftMillis + 1);
     }
 
-    /** The lock was handed on to us. On the I/O thread. */
+    /** The lock was handed off to us. On the I/O thread. */
     void pushed(GrantMessage.Granted grant, int epoch) {
         handedOn.told(grant, epoch, context.clock().nanoTime());
         wake();
@@ -225,7 +225,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         }
     }
 
-    /** Nobody waits for it any more, but it still stood in line when the server was back: the next one is served. */
+    /** Nobody waits for it any more, but it still stood in the queue when the server was back: the next one is served. */
     private void withdrawUnasked() {
         removal.end(
                 found -> backend.mailbox().remove(request.attemptId()),

@@ -1,6 +1,6 @@
--- The rest of acquire: it is busy, or others stand in line.
+-- The rest of acquire: it is busy, or others stand in the queue.
 
--- Free, but others stand in line: the holder died, or a wake is under way.
+-- Free, but others stand in the queue: the holder died, or a wake is under way.
 local free_millis = WAKE_MICROS / 1000
 if not value then
   local first, more_dead = first_live(now, attempt)

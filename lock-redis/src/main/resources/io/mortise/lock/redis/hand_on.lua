@@ -1,6 +1,6 @@
 -- How the queue moves. After what needs no queue, and before what does.
 
--- So many grants in a row, or for so long, are handed on; then the lock is left free once, for who does not stand in line.
+-- So many grants in a row, or for so long, are handed off; then the lock is left free once, for who does not stand in the queue.
 local ROW_GRANTS, ROW_MICROS = 16, 1000000
 -- Whom a wake was sent to may come first for so long; then any other moves the queue on.
 local WAKE_MICROS = 1000000
@@ -26,7 +26,7 @@ local function wake(first, now)
   tell_signed(first, 'W ' .. first.attempt)
 end
 
--- Whoever holds the lock by this value no longer does: the next one in line does, or nobody. True: nobody yet, for there are more
+-- Whoever holds the lock by this value no longer does: the next one in the queue does, or nobody. True: nobody yet, for there are more
 -- dead ones.
 local function hand_on(value, now)
   local first, more_dead = first_live(now)

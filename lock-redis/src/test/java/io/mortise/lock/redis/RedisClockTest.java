@@ -84,7 +84,7 @@ class RedisClockTest {
     }
 
     @Test
-    void S11_setForwardWaitersStandInLineAgain() throws Exception {
+    void S11_setForwardWaitersAreQueuedAgain() throws Exception {
         try (Lease held = other.named("x").acquire()) {
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
             awaitWaiter();
@@ -104,7 +104,7 @@ class RedisClockTest {
         awaitWaiter();
         try (RawRedis redis = server.connect()) {
             redis.resetCommandCalls();
-            server.setClock(Duration.ofMillis(1_500)); // all stands, and is handed on later than it can have been
+            server.setClock(Duration.ofMillis(1_500)); // all stands, and is handed off later than it can have been
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Lease next = waiting.get(20, TimeUnit.SECONDS);
             assertThat(redis.scriptsButRenewals())
@@ -134,7 +134,7 @@ class RedisClockTest {
 
     private void awaitWaiter() {
         try (RawRedis redis = server.connect()) {
-            Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+            Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         }
     }
 }

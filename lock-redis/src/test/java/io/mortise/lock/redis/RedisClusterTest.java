@@ -124,7 +124,7 @@ class RedisClusterTest {
                 waiting.add(lock.acquireAsync());
             }
             Await.until(
-                    "all stand in line",
+                    "all stand in the queue",
                     RedisTests.SOON,
                     () -> Long.valueOf(crowd).equals(redis.call("ZCARD", keys.queue())));
             assertThat((List<?>) Objects.requireNonNull(redis.call("PUBSUB", "SHARDCHANNELS")))
@@ -172,7 +172,7 @@ class RedisClusterTest {
                         (i % 2 == 0 ? first : second).named("x").acquireAsync().thenCompose(Lease::releaseAsync));
             }
             Await.until(
-                    "all stand in line",
+                    "all stand in the queue",
                     RedisTests.SOON,
                     () -> Long.valueOf(20).equals(redis.call("ZCARD", keys.queue())));
             redis.resetCommandCalls();

@@ -119,7 +119,7 @@ class RedisFaultsTest {
                         RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), RedisTests.PATIENT)) {
             try (Lease held = client.named("x").acquire()) {
                 CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-                Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+                Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
                 String attempt = String.valueOf(
                         ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", "lock:%queue:x", "0", "-1"))).get(0));
                 redis.call("SET", "lock:x", attempt); // as if it were granted, without a token

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A lock that is handed on to a waiter whose line is slow, silent or cut. */
+/** A lock that is handed off to a waiter whose line is slow, silent or cut. */
 class RedisHandOnTest extends OneServerTest {
     private static final LockOptions SHORT = LockOptions.defaults().leaseDuration(Duration.ofSeconds(4));
 
@@ -48,7 +48,7 @@ class RedisHandOnTest extends OneServerTest {
     private CompletableFuture<Lease> waiting(LockClient client) {
         long before = RedisTests.waiters(redis, "x");
         CompletableFuture<Lease> lease = client.named("x", SHORT).acquireAsync();
-        Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
+        Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
         return lease;
     }
 
@@ -177,13 +177,13 @@ class RedisHandOnTest extends OneServerTest {
         held.forEach(Lease::close);
     }
 
-    /** The withdrawal is given up after a lease; the place in line would stand for much longer. */
+    /** The withdrawal is given up after a lease; the place in the queue would stand for much longer. */
     @Test
     void S10_aPlaceThatCouldNotBeWithdrawnIsAsSoonAsTheServerIsBack() throws Exception {
         Lease held = near.named("x").acquire();
         CompletableFuture<Lease> waiting = far.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(1)))
                 .acquireAsync();
-        Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         line.cut();
         long start = System.nanoTime();
         waiting.cancel(true);

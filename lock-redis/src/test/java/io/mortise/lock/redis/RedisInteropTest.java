@@ -108,13 +108,13 @@ class RedisInteropTest extends OneServerTest {
         try (LockClient client = client()) {
             assertThat(take("somebody", 60_000)).isTrue();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+            Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
             assertThat(release("somebody")).isTrue();
             waiting.get(15, TimeUnit.SECONDS).close();
         }
     }
 
-    /** Ours hand the lock on to each other without pause, and there is always one in line; now and then it is left free. */
+    /** Ours hand the lock on to each other without pause, and there is always one in the queue; now and then it is left free. */
     @Test
     void S12_theyAreNotStarvedByOursInLine() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
@@ -125,7 +125,7 @@ class RedisInteropTest extends OneServerTest {
             Future<?> loop = thread.submit(() -> {
                 Lease lease = lock.acquire();
                 while (!stop.get()) {
-                    CompletableFuture<Lease> next = lock.acquireAsync(); // is sent first, so it stands in line
+                    CompletableFuture<Lease> next = lock.acquireAsync(); // is sent first, so it stands in the queue
                     lease.release();
                     lease = next.get(20, TimeUnit.SECONDS);
                     cycles.incrementAndGet();

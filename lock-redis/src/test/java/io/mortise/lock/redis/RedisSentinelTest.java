@@ -172,7 +172,7 @@ class RedisSentinelTest {
 
     private void awaitWaiters(long count) {
         try (RawRedis master = redis.master().connect()) {
-            Await.until(count + " in line", RedisTests.SOON, () -> RedisTests.waiters(master, "x") == count);
+            Await.until(count + " in the queue", RedisTests.SOON, () -> RedisTests.waiters(master, "x") == count);
         }
     }
 

@@ -18,7 +18,7 @@ final class RedisTests {
 
     private RedisTests() {}
 
-    /** How many stand in line for a lock with the default prefix. */
+    /** How many stand in the queue for a lock with the default prefix. */
     static long waiters(RawRedis redis, String lock) {
         String queue = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX)
                 .of(new LockName(lock))

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** {@code release.lua} alone, on a server: withdrawal, release, and how the lock is handed on. */
+/** {@code release.lua} alone, on a server: withdrawal, release, and how the lock is handed off. */
 class ReleaseScriptTest extends LuaScriptTest {
     @Test
     void S17_itRemovesItsOwnGrantAndNothingIsLeft() {
@@ -45,7 +45,7 @@ class ReleaseScriptTest extends LuaScriptTest {
                 .isEqualTo(List.of(0L, 0L));
         assertThat(bench.run(RedisScript.RELEASE, ScriptBench.attempt(2), "0", " client=other")
                         .subList(0, 2))
-                .as("nor a place in line")
+                .as("nor a place in the queue")
                 .isEqualTo(List.of(0L, 0L));
         assertThat(bench.value()).startsWith(ScriptBench.record(1));
         assertThat(bench.run(RedisScript.RELEASE, attempt, "0", " mode=x").get(0))
@@ -149,7 +149,7 @@ class ReleaseScriptTest extends LuaScriptTest {
                 .asString()
                 .startsWith("c W " + ScriptBench.attempt(18) + " ");
         assertThat(bench.value()).as("free").isEqualTo("null");
-        // A newcomer neither takes it nor hands it on: whoever does not stand in line gets a chance.
+        // A newcomer neither takes it nor hands it on: whoever does not stand in the queue gets a chance.
         List<?> newcomer = bench.acquire(21, "c");
         assertThat(newcomer.get(0)).isEqualTo("busy");
         assertThat((Long) newcomer.get(1)).isBetween(1L, 1_000L);

@@ -76,7 +76,7 @@ class StrayTurnTest {
         redis.call("SET", grantKey("x"), value + " row=16:1", "PX", "60000"); // the next one is only woken
         standInLine("x");
         held.release();
-        Await.until("nobody stands in line", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);
+        Await.until("nobody stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);
         assertThat(redis.keys("*")).containsExactly("lock:%token");
     }
 

@@ -133,7 +133,7 @@ class RedlockWireTest extends FiveMastersTest {
         }
         int crowd = CLIENTS * WAITERS;
         masters.each(redis -> Await.until(
-                "all stand in line",
+                "all stand in the queue",
                 SOON,
                 () -> Long.valueOf(crowd).equals(redis.call("ZCARD", keys("x").queue()))));
         reset();

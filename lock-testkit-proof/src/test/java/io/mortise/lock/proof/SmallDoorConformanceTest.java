@@ -14,7 +14,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The contract for a backend that came through the small door and claims little: what a third party begins with. It has no
+ * The contract for a backend that came through the simple SPI and claims little: what a third party begins with. It has no
  * operator's view, so rules that need one are reported as not verified here.
  */
 @Tag("once") // the core below it is the one that the kit tests on memory, on each JDK

@@ -59,7 +59,7 @@ interface ClaimsContract extends Contract {
             claimed = client.capabilities();
         }
         assertThat(claimed)
-                .as("by URL as by the typed way in")
+                .as("by URL as by the programmatic configuration")
                 .isEqualTo(bench().client().capabilities());
         bench().clientByUrl(rule, options, claimed.toArray(new Capability[0]))
                 .named("x")

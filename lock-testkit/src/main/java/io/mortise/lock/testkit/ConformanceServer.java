@@ -57,7 +57,7 @@ public final class ConformanceServer<S extends AutoCloseable> implements BeforeA
     }
 
     /**
-     * Our own: for {@link Faults} that need a hand on the server.
+     * Our own: for {@link Faults} that need a hand off the server.
      *
      * @throws UnsupportedOperationException if the server is one from outside; what needs more is then not verified
      */

@@ -56,7 +56,7 @@ interface ExpiryContract extends Contract {
                 .isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED, LossReason.Kind.REMOVED);
     }
 
-    /** A waiter is no lease: where its place in line ended with the session, it takes a new one. */
+    /** A waiter is no lease: where its place in the queue ended with the session, it takes a new one. */
     @ParameterizedTest
     @EnumSource
     default void S11_aWaiterOutlivesItsSession(ApiStyle face) throws Exception {

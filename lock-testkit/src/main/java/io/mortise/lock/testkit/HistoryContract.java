@@ -32,7 +32,7 @@ interface HistoryContract extends Contract {
             clients.put(name, bench().client(QUICK));
         }
         List<Future<?>> working = new ArrayList<>();
-        // The silent one waits with no second thread: that would be the next in line, and as silent.
+        // The silent one waits with no second thread: that would be the next in the queue, and as silent.
         clients.forEach((name, client) ->
                 working.addAll(history.work(name, client, name.equals("silent") ? 1 : THREADS, seed)));
         history.awaitProgress(clients.keySet());

@@ -113,7 +113,7 @@ interface WaitingContract extends Contract {
         });
     }
 
-    /** The hint goes to the first in line just when it leaves: it must not be lost to those behind. */
+    /** The hint goes to the first in the queue just when it leaves: it must not be lost to those behind. */
     @Test
     default void S11_aWaiterThatLeavesPassesTheHintOn() throws Exception {
         LockClient holder = bench().client();

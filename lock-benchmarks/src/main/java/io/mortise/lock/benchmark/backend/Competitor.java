@@ -9,7 +9,7 @@ public interface Competitor {
     /** What it is and in which version, for the reader of a report. */
     String description();
 
-    /** Whether one that finds the lock taken asks again and again, instead of standing in line. */
+    /** Whether one that finds the lock taken asks again and again, instead of standing in the queue. */
     default boolean polls() {
         return false;
     }

@@ -32,7 +32,7 @@ final class CrowdScenario implements Scenario {
                 + ") behind one holder, from its release on";
     }
 
-    /** It begins when all stand in line. */
+    /** It begins when all stand in the queue. */
     @Override
     public boolean suits(Competitor competitor) {
         return !competitor.polls();

@@ -36,7 +36,8 @@ final class QuiescenceWait {
                 since = now;
             }
             if (now - start > LIMIT.toNanos()) {
-                throw new IllegalStateException(trial + ": not all stand in line after " + LIMIT.toSeconds() + " s");
+                throw new IllegalStateException(
+                        trial + ": not all stand in the queue after " + LIMIT.toSeconds() + " s");
             }
         }
     }

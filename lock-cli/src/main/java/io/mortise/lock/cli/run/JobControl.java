@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Gives the command the terminal, and passes stop and continue between it and the shell.
  *
  * <p>The command gets the terminal at once if we read from one and write to one. Otherwise, as in a pipe, it gets it when it
- * asks for it, and what is typed before is handed on to it: the rest of the pipe may need the terminal too.
+ * asks for it, and what is typed before is handed off to it: the rest of the pipe may need the terminal too.
  */
 final class JobControl implements AutoCloseable {
     private static final String STOP = "TSTP";

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
         header = "Shows who holds a lock, and who waits for it.",
         description = {
             "Exits with 0 if the lock is held, with 1 if it is free.",
-            "Waiters are those who stand in line in the store; a process shows it how many of its own threads wait only where"
+            "Waiters are those who stand in the queue in the store; a process shows it how many of its own threads wait only where"
                     + " each stands there by itself. \"Since\" is when the holder asked for the lock, by its own clock."
         },
         mixinStandardHelpOptions = true,

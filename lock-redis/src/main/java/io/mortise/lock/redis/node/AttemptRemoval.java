@@ -36,7 +36,7 @@ public final class AttemptRemoval {
      * What there was.
      *
      * @param held its grant
-     * @param stood its place in line
+     * @param stood its place in the queue
      * @param settled nothing can come after it
      */
     public record Found(boolean held, boolean stood, boolean settled) {}
@@ -45,8 +45,8 @@ public final class AttemptRemoval {
      * Of one attempt; asks nothing yet.
      *
      * @param node the server that has the lock now
-     * @param script answers 1 or 0: its grant was there. After that it may answer 1 or 0: it stood in line; the server's time
-     *     in µs; and 1 if it is to be run again for those in line. A text in the first place says why it did nothing: that is {@link BackendUnavailableException}
+     * @param script answers 1 or 0: its grant was there. After that it may answer 1 or 0: it stood in the queue; the server's time
+     *     in µs; and 1 if it is to be run again for those in the queue. A text in the first place says why it did nothing: that is {@link BackendUnavailableException}
      */
     public AttemptRemoval(
             BackendContext context,

@@ -47,7 +47,7 @@ public final class ContenderRegistry<T extends ContenderRegistry.Owner> {
         return Optional.ofNullable(contenders.get(attemptId));
     }
 
-    /** How many may stand in line or hold. */
+    /** How many may stand in the queue or hold. */
     public int size() {
         return contenders.size();
     }

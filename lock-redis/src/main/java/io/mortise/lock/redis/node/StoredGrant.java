@@ -26,7 +26,7 @@ public final class StoredGrant {
         return matcher.find() ? OptionalLong.of(Long.parseLong(matcher.group(1))) : OptionalLong.empty();
     }
 
-    /** Those who stand in line, in their order. */
+    /** Those who stand in the queue, in their order. */
     public static List<LockHolder> waiters(List<Object> status) {
         return status.stream()
                 .skip(1)
