@@ -21,7 +21,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code benchmark}: its options, its output and its exit code. */
 /** The benchmark's command line: which scenarios on which backends. */
 @Command(
         name = "benchmark",

@@ -21,7 +21,6 @@ import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The top command: {@code lockctl SUBCOMMAND}. */
 /** The top command of lockctl: its subcommands, common options and exit codes. */
 @Command(
         name = "lockctl",

@@ -16,7 +16,6 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code lockctl archive}: notes the classes of a rehearsal, then has Java write them down in the form in which it needs them. */
 /** The command {@code lockctl archive}: makes an archive of the classes that a command loads. */
 @Command(
         name = "archive",

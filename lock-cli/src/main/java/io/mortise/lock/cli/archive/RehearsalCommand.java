@@ -8,7 +8,6 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 
-/** Looks at a store of each kind, so that all classes are loaded that a short command needs; the stores answer from this process. */
 /** Hidden command that loads the classes of every backend, for the archive. */
 @Command(
         name = RehearsalCommand.NAME,

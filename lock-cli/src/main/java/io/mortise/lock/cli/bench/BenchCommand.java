@@ -23,7 +23,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code lockctl bench}: a quick figure on the user's own store. */
 /** The command {@code lockctl bench}: a quick figure on the user's own store. */
 @Command(
         name = "bench",

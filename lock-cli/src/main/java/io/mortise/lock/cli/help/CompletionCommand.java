@@ -11,7 +11,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code lockctl completion}: a script that a shell reads, made of the commands as they are. */
 /** The command {@code lockctl completion}: a script for bash or zsh. */
 @Command(
         name = "completion",

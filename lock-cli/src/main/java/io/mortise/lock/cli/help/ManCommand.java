@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code lockctl man}: the manual page, made of the commands as they are. */
 /** The command {@code lockctl man}: the manual page. */
 @Command(
         name = "man",

@@ -28,7 +28,6 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code lockctl hold}: holds a lock until a signal. */
 /** The command {@code lockctl hold}: holds a lock until it is interrupted. */
 @Command(
         name = "hold",

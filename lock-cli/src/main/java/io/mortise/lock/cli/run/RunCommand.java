@@ -21,8 +21,10 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code lockctl run}: its options. What it does is in {@link GuardedRun}, so that only then native code is loaded. */
-/** The command {@code lockctl run}: runs a command while a lock is held. */
+/**
+ * The command {@code lockctl run}: runs a command while a lock is held. What it does is in {@link GuardedRun}, so that only then
+ * native code is loaded.
+ */
 @Command(
         name = "run",
         header = "Runs a command while holding a lock.",

@@ -19,7 +19,6 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code lockctl doctor}: whether the store is fit for locks. */
 /** The command {@code lockctl doctor}: findings that endanger locks. */
 @Command(
         name = "doctor",

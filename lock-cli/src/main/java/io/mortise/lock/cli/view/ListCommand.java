@@ -11,7 +11,6 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code lockctl list}: the held locks. */
 /** The command {@code lockctl list}: all held locks. */
 @Command(
         name = "list",

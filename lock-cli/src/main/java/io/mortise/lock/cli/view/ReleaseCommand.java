@@ -23,7 +23,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** {@code lockctl release --force}: takes a lock from exactly the holder that was seen. */
 /** The command {@code lockctl release --force}: takes a lock from the grant that was shown. */
 @Command(
         name = "release",

@@ -17,7 +17,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** {@code lockctl watch}: the held locks as they change. */
 /** The command {@code lockctl watch}: a live table of held locks. */
 @Command(
         name = "watch",

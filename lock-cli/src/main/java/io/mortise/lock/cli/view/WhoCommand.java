@@ -10,7 +10,6 @@ import io.mortise.lock.cli.invocation.JsonText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code lockctl who}: who holds one lock, and who waits for it. */
 /** The command {@code lockctl who}: holder and waiters of one lock. */
 @Command(
         name = "who",

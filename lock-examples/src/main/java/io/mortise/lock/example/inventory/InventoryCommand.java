@@ -19,7 +19,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code example inventory}: the stock, and the instances that sell from it. */
 /** Starts the inventory service: its stock and its instances. */
 @Command(
         name = "inventory",

@@ -21,7 +21,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code example ledger}: starts the writers, reads what they write, and starts one again that was killed. */
 /** Starts the writers of the ledger, and restarts those that are killed. */
 @Command(
         name = "ledger",
