@@ -59,7 +59,12 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
 
     @Override
     protected ClusterLinks newLine() {
-        return new ClusterLinks(addresses());
+        return new ClusterLinks(addresses()) {
+            @Override
+            public void dropNextReply() {
+                dropNextReplyOfEach();
+            }
+        };
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -56,9 +57,15 @@ public class ClusterLinks implements FaultyLink {
         all(TcpProxy::cut);
     }
 
-    /** One to each node, since nobody knows which of them the next request takes. */
+    /** The next one of any node, since nobody knows which of them the next request takes. */
     @Override
-    public final void dropNextReply() {
+    public void dropNextReply() {
+        AtomicBoolean once = new AtomicBoolean(true);
+        all(proxy -> proxy.dropNextReply(once));
+    }
+
+    /** The next one of each node: for a client that needs an answer of a majority. */
+    public final void dropNextReplyOfEach() {
         all(TcpProxy::dropNextReply);
     }
 

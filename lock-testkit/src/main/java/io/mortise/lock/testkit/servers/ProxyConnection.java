@@ -63,8 +63,7 @@ final class ProxyConnection {
         if (key.isValid() && key.isReadable()) {
             long due = System.nanoTime() + faults.delayNanos;
             boolean any = (key == clientKey ? requests : replies).read(scratch, due);
-            if (any && key == serverKey && faults.dropNextReply) {
-                faults.dropNextReply = false;
+            if (any && key == serverKey && faults.dropNextReply.getAndSet(false)) {
                 log.info("event=reply-dropped target={}", target);
                 reset();
             }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.servers;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 /** Faults of one proxy at present. Touched by the proxy's own thread only. */
 final class ProxyFaults {
     boolean blackHole;
     boolean withholdReplies;
-    boolean dropNextReply;
+
+    /** Whether the next reply is lost; the proxies of a cluster share one, and the first reply of any is the one. */
+    AtomicBoolean dropNextReply = new AtomicBoolean();
+
     long delayNanos;
 
     /** How long a target that refuses is called again, before the client is told by a reset. */
@@ -15,6 +20,6 @@ final class ProxyFaults {
     void heal() {
         blackHole = false;
         withholdReplies = false;
-        dropNextReply = false;
+        dropNextReply = new AtomicBoolean();
     }
 }

@@ -3,6 +3,7 @@ package io.mortise.lock.testkit.servers;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A network between a client and a server that breaks on command: it listens on a free port of 127.0.0.1 and forwards to
@@ -99,7 +100,12 @@ public final class TcpProxy implements FaultyLink {
      */
     @Override
     public void dropNextReply() {
-        loop.tell(faults -> faults.dropNextReply = true);
+        dropNextReply(new AtomicBoolean(true));
+    }
+
+    /** @param once true until a reply was dropped, by this proxy or another one that was given it */
+    void dropNextReply(AtomicBoolean once) {
+        loop.tell(faults -> faults.dropNextReply = once);
     }
 
     /** Resets every open connection; new ones are served as before. Withheld bytes are lost. */

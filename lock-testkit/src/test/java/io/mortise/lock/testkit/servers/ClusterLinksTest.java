@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,6 +81,29 @@ class ClusterLinksTest {
                 assertThatThrownBy(() -> connect(0).close()).isInstanceOf(IOException.class);
                 assertThatThrownBy(() -> connect(2).close()).isInstanceOf(IOException.class);
                 line.heal();
+            }
+        }
+    }
+
+    @Test
+    void dropNextReply_losesOneOfAnyNode() throws IOException {
+        line.dropNextReply();
+        try (Socket socket = connect(1)) {
+            assertThatThrownBy(() -> echo(socket, 1)).isInstanceOf(SocketException.class);
+        }
+        for (int node = 0; node < 3; node++) {
+            try (Socket socket = connect(node)) {
+                assertThat(echo(socket, 2)).isEqualTo(2);
+            }
+        }
+    }
+
+    @Test
+    void dropNextReplyOfEach_losesOneOfEveryNode() throws IOException {
+        line.dropNextReplyOfEach();
+        for (int node = 0; node < 3; node++) {
+            try (Socket socket = connect(node)) {
+                assertThatThrownBy(() -> echo(socket, 1)).isInstanceOf(SocketException.class);
             }
         }
     }
