@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
-import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

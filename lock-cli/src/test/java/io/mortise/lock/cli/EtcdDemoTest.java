@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli;
 
-import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
-import io.mortise.lock.testkit.servers.RawEtcd;
+import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.servers.etcd.RawEtcd;
+import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,7 @@ package io.mortise.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.testkit.servers.ChildJvm;
+import io.mortise.lock.testkit.process.ChildJvm;
 import java.io.IOException;
 import java.nio.channels.Selector;
 import java.time.Duration;

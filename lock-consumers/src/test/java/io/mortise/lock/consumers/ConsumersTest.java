@@ -3,10 +3,10 @@ package io.mortise.lock.consumers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.testkit.servers.EtcdTestServer;
-import io.mortise.lock.testkit.servers.RedisTestMasters;
-import io.mortise.lock.testkit.servers.RedisTestServer;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.servers.redis.RedisTestMasters;
+import io.mortise.lock.servers.redis.RedisTestServer;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;

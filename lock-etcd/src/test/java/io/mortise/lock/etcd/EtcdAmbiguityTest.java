@@ -9,7 +9,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

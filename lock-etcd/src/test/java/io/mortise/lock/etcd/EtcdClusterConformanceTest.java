@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
+import io.mortise.lock.servers.etcd.EtcdTestCluster;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
-import io.mortise.lock.testkit.servers.EtcdTestCluster;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

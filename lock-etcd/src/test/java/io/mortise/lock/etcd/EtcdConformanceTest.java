@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
+import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, kept on etcd: on a server; its other half is {@link EtcdFaultConformanceTest}. */

@@ -3,10 +3,10 @@ package io.mortise.lock.etcd;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.servers.etcd.EtcdEntry;
+import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.servers.etcd.RawEtcd;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.EtcdEntry;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
-import io.mortise.lock.testkit.servers.RawEtcd;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

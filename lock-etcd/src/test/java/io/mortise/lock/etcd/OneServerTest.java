@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
-import io.mortise.lock.testkit.servers.EtcdTestServer;
+import io.mortise.lock.servers.etcd.EtcdTestServer;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.testkit.servers.RawRedis;
+import io.mortise.lock.servers.redis.RawRedis;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

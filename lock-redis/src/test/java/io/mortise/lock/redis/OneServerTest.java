@@ -2,8 +2,8 @@
 package io.mortise.lock.redis;
 
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.testkit.servers.RawRedis;
-import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisTestServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 

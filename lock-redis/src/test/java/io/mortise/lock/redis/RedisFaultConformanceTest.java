@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
-import io.mortise.lock.testkit.servers.RedisTestServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

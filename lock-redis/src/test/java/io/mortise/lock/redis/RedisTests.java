@@ -2,10 +2,10 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.ClientOptions;
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisTestCluster;
+import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.RawRedis;
-import io.mortise.lock.testkit.servers.RedisTestCluster;
-import io.mortise.lock.testkit.servers.RedisTestServer;
 import java.time.Duration;
 import java.util.Objects;
 

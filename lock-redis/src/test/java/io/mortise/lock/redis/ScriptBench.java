@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisScriptBench;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.RawRedis;
-import io.mortise.lock.testkit.servers.RedisScriptBench;
 import java.util.List;
 import java.util.Objects;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock;
 
+import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
-import io.mortise.lock.testkit.servers.RedisTestMasters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

@@ -2,7 +2,7 @@
 package io.mortise.lock.proof;
 
 import io.mortise.lock.memory.MemoryFaults;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 
 /** The line of one client to a store in memory. */

@@ -4,7 +4,7 @@ package io.mortise.lock.proof;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.LeaseStore;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;

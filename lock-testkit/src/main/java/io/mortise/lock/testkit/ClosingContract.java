@@ -14,7 +14,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.servers.TcpProxy;
+import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-import io.mortise.lock.testkit.servers.TestServers;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -36,7 +35,7 @@ public final class ConformanceServer<S extends AutoCloseable> implements BeforeA
     /**
      * Starts nothing yet.
      *
-     * @param store by what name {@link TestServers#given} may know one
+     * @param store the setting that gives the address of one that runs already, see {@link TestSettings#get}
      * @param start starts one of our own, which serves then
      * @param address where that can be reached, in the form in which one from outside is given
      */
@@ -48,7 +47,7 @@ public final class ConformanceServer<S extends AutoCloseable> implements BeforeA
 
     /** Where it can be reached: what was given from outside, or what our own says. */
     public String address() {
-        return ifOwn().map(address).or(() -> TestServers.given(store)).orElseThrow();
+        return ifOwn().map(address).or(() -> TestSettings.get(store)).orElseThrow();
     }
 
     /** Our own; empty if the server is one from outside. */
@@ -68,7 +67,7 @@ public final class ConformanceServer<S extends AutoCloseable> implements BeforeA
     /** For JUnit: starts one unless there is one. */
     @Override
     public void beforeAll(ExtensionContext tests) {
-        if (TestServers.given(store).isEmpty()) {
+        if (TestSettings.get(store).isEmpty()) {
             own = start.get();
         }
     }

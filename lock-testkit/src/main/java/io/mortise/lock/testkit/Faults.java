@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 
 /**
  * Faults that the kit can inject around one {@link BackendUnderTest}. Every method may be left out: it then throws {@link

@@ -13,7 +13,7 @@ import io.mortise.lock.testkit.history.HistoryWorkload;
 import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.RecordedLock;
 import io.mortise.lock.testkit.history.Resource;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

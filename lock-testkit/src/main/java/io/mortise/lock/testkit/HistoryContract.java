@@ -7,7 +7,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HolderProcess;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -3,7 +3,7 @@ package io.mortise.lock.testkit;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,7 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * Faults}. With a proxy between client and store:
  *
  * <pre>{@code
- * class OneNamespace extends BackendOverLines<TcpProxy> {
+ * class OneNamespace extends LinkedBackendUnderTest<TcpProxy> {
  *     private final String namespace = "test-" + UUID.randomUUID();
  *
  *     protected TcpProxy newLine() { return TcpProxy.to("localhost", 5432); }
@@ -30,7 +30,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  *
  * <p>Thread-safe if what the subclass adds is.
  *
- * @param <L> what a line is here, such as {@link io.mortise.lock.testkit.servers.TcpProxy}
+ * @param <L> what a line is here, such as {@link io.mortise.lock.testkit.proxy.TcpProxy}
  */
 public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements BackendUnderTest, Faults {
     private final List<L> lines = new CopyOnWriteArrayList<>();

@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

@@ -10,7 +10,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.memory.MemoryStore;
-import io.mortise.lock.testkit.servers.FaultyLink;
+import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

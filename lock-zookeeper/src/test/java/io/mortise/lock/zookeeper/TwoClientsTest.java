@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.TcpProxy;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
+import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;

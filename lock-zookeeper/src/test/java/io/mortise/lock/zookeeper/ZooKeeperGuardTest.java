@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -3,11 +3,11 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
-import io.mortise.lock.testkit.servers.TcpProxy;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.testkit.proxy.TcpProxy;
 import io.mortise.lock.zookeeper.queue.ContenderNode;
 import io.mortise.lock.zookeeper.queue.LockPaths;
 import java.time.Duration;

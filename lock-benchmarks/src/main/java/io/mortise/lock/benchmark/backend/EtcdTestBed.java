@@ -3,8 +3,8 @@ package io.mortise.lock.benchmark.backend;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import io.mortise.lock.testkit.servers.EtcdTestServer;
-import io.mortise.lock.testkit.servers.RawEtcd;
+import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.servers.etcd.RawEtcd;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.backend;
 
-import io.mortise.lock.testkit.servers.RawRedis;
-import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

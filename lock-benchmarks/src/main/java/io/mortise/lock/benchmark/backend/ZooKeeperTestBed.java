@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.backend;
 
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -2,7 +2,7 @@
 package io.mortise.lock.cli.archive;
 
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;

@@ -2,7 +2,7 @@
 package io.mortise.lock.cli.demo;
 
 import io.mortise.lock.cli.invocation.ExitCodes;
-import io.mortise.lock.testkit.servers.StdinWatchdog;
+import io.mortise.lock.testkit.process.StdinWatchdog;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;

@@ -2,7 +2,7 @@
 package io.mortise.lock.cli.demo;
 
 import io.mortise.lock.cli.LockCtl;
-import io.mortise.lock.testkit.servers.ChildJvm;
+import io.mortise.lock.testkit.process.ChildJvm;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.mortise.lock.cli.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.testkit.servers.EtcdTestServer;
-import io.mortise.lock.testkit.servers.RedisServerOptions;
-import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.servers.redis.RedisServerOptions;
+import io.mortise.lock.servers.redis.RedisTestServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

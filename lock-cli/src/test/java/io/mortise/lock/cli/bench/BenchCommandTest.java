@@ -4,8 +4,8 @@ package io.mortise.lock.cli.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.cli.CommandLineRun;
-import io.mortise.lock.testkit.servers.RawRedis;
-import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisTestServer;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,7 @@ package io.mortise.lock.cli.run;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.cli.LockCtl;
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

@@ -4,7 +4,7 @@ package io.mortise.lock.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -8,7 +8,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.Locks;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package io.mortise.lock.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.Writer;

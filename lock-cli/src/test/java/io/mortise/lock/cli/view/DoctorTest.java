@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mortise.lock.cli.CommandLineRun;
-import io.mortise.lock.testkit.servers.RawRedis;
-import io.mortise.lock.testkit.servers.RedisServerOptions;
-import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.servers.redis.RawRedis;
+import io.mortise.lock.servers.redis.RedisServerOptions;
+import io.mortise.lock.servers.redis.RedisTestServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

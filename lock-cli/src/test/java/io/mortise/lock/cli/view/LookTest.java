@@ -9,7 +9,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.cli.CommandLineRun;
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

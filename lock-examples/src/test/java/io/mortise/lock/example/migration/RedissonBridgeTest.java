@@ -10,7 +10,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockException;
 import io.mortise.lock.Locks;
-import io.mortise.lock.testkit.servers.RedisTestServer;
+import io.mortise.lock.servers.redis.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,7 +8,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

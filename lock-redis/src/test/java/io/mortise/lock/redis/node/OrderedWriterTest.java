@@ -4,7 +4,7 @@ package io.mortise.lock.redis.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.KillArgs;
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import static io.mortise.lock.redlock.storage.RedlockScriptBench.LEASE_MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.lock.testkit.servers.RawRedis;
+import io.mortise.lock.servers.redis.RawRedis;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;

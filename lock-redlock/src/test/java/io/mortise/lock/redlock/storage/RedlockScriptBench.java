@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.storage;
 
+import io.mortise.lock.servers.redis.RedisScriptBench;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.servers.RedisScriptBench;
 import java.util.ArrayList;
 import java.util.List;
 

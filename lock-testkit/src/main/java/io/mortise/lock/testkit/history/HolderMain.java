@@ -6,7 +6,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.Locks;
-import io.mortise.lock.testkit.servers.StdinWatchdog;
+import io.mortise.lock.testkit.process.StdinWatchdog;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

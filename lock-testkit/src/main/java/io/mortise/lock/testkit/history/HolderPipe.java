@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-import io.mortise.lock.testkit.servers.ChildJvm;
+import io.mortise.lock.testkit.process.ChildJvm;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Map;

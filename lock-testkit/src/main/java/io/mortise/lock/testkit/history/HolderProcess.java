@@ -3,7 +3,7 @@ package io.mortise.lock.testkit.history;
 
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.history.Event.Disturbed;
-import io.mortise.lock.testkit.servers.ChildJvm;
+import io.mortise.lock.testkit.process.ChildJvm;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.ZooKeeperTestEnsemble;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestEnsemble;
+import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.zookeeper.ZooKeeperLocks;
 import io.mortise.lock.zookeeper.ZooKeeperTestSupport;
 import java.time.Duration;

@@ -10,7 +10,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.zookeeper.ZooKeeperLocks;
 import io.mortise.lock.zookeeper.ZooKeeperOptions;
 import io.mortise.lock.zookeeper.ZooKeeperTestSupport;

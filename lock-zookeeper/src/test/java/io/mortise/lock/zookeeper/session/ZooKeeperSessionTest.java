@@ -8,7 +8,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.servers.Await;
+import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.zookeeper.TwoClientsTest;
 import io.mortise.lock.zookeeper.ZooKeeperGuard;
 import io.mortise.lock.zookeeper.ZooKeeperLocks;

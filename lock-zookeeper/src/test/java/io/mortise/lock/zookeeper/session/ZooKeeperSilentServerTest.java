@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.servers.Await;
-import io.mortise.lock.testkit.servers.TcpProxy;
-import io.mortise.lock.testkit.servers.ZooKeeperTestServer;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
+import io.mortise.lock.testkit.process.Await;
+import io.mortise.lock.testkit.proxy.TcpProxy;
 import io.mortise.lock.zookeeper.ZooKeeperTestSupport;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.process;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A child process, which can be paused, resumed and killed for real. Its standard output and error are read all the time,
+ * so it never blocks on a full pipe. Thread-safe.
+ */
+public abstract sealed class ChildProcess implements AutoCloseable permits ChildJvm, GuardedProcess {
+    private static final Logger log = LoggerFactory.getLogger(ChildProcess.class);
+    static final Duration KILL_LIMIT = Duration.ofSeconds(10);
+
+    private final String name;
+    private final Process process;
+    private final ChildOutput output;
+    private final Writer stdin;
+    private @Nullable FrozenProcess freeze;
+
+    ChildProcess(String name, List<String> command) {
+        this.name = name;
+        try {
+            this.process = new ProcessBuilder(command).start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        this.output = new ChildOutput(process, name + "-" + process.pid());
+        this.stdin = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+        log.info("event=child-started name={} pid={}", name, process.pid());
+    }
+
+    /**
+     * The next line of standard output that matches; lines before it are skipped and gone.
+     *
+     * @throws IllegalStateException if none came within {@code limit}, or the output ended; it names the child's last lines
+     */
+    public String awaitLine(Predicate<String> matches, Duration limit) {
+        return output.awaitLine(matches, limit);
+    }
+
+    /** The next line of standard output, whatever it is; as {@link #awaitLine} otherwise. */
+    public String nextLine(Duration limit) {
+        return output.awaitLine(line -> true, limit);
+    }
+
+    /** What the child said last, on either stream: for an error message. */
+    public String lastLines() {
+        return output.lastLines();
+    }
+
+    /** Writes one line to the child's standard input. */
+    public void writeLine(String line) {
+        synchronized (stdin) {
+            try {
+                stdin.write(line + "\n");
+                stdin.flush();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** Ends the child's standard input. */
+    public void closeStdin() {
+        synchronized (stdin) {
+            try {
+                stdin.close();
+            } catch (IOException e) {
+                log.debug("event=child-stdin-already-closed pid={} error={}", pid(), e.toString());
+            }
+        }
+    }
+
+    /** The operating system's process id. */
+    public long pid() {
+        return process.pid();
+    }
+
+    /** Whether the process exists; a paused one does. */
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /**
+     * Stops the process in its tracks (SIGSTOP); its sockets stay open. All its threads stand still when this returns. No-op
+     * if it is paused. It wakes when this JVM ends, however that ends, so that it can see that and end as well.
+     */
+    public synchronized void pause() {
+        if (freeze == null) {
+            freeze = FrozenProcess.of(name, process);
+        }
+    }
+
+    /** Lets a paused process go on (SIGCONT); no-op if it is not paused. */
+    public synchronized void resume() {
+        if (freeze != null) {
+            freeze.close();
+            freeze = null;
+        }
+    }
+
+    /** Kills the process (SIGKILL), paused or not, and returns when it is gone; no-op if it already is. */
+    public void kill() {
+        // Not Process.destroyForcibly(): that closes the pipes too, and what the child said last would be lost.
+        process.toHandle().destroyForcibly();
+        awaitExit(KILL_LIMIT);
+        resume();
+    }
+
+    /** Asks the process to end (SIGTERM), paused or not, and returns when it is gone; no-op if it already is. */
+    public void terminate() {
+        resume();
+        process.toHandle().destroy();
+        awaitExit(KILL_LIMIT);
+    }
+
+    /**
+     * Waits for the process to end and returns its exit code.
+     *
+     * @throws IllegalStateException if it still runs after {@code limit}, or the thread is interrupted
+     */
+    public int awaitExit(Duration limit) {
+        try {
+            if (process.waitFor(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+                return process.exitValue();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        throw new IllegalStateException(name + " still runs, pid " + pid());
+    }
+
+    /** Kills the process and closes its pipes; idempotent. */
+    @Override
+    public void close() {
+        kill();
+        closeStdin();
+        output.close();
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.testkit.proxy;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One accepted connection and its counterpart to the target. Touched by the proxy's own thread only. */
+final class ProxyConnection {
+    private static final Logger log = LoggerFactory.getLogger(ProxyConnection.class);
+
+    private static final long REDIAL_NANOS = 5_000_000;
+
+    private final ProxyFaults faults;
+    private final Selector selector;
+    private final long accepted = System.nanoTime();
+    private final SocketAddress target;
+    private final SocketChannel client;
+    private final SelectionKey clientKey;
+    private final ProxyDirection requests;
+    private SocketChannel server;
+    private SelectionKey serverKey;
+    private ProxyDirection replies;
+    private long dialNanos = accepted;
+    private boolean connecting;
+    private boolean connected;
+
+    ProxyConnection(SocketChannel client, InetSocketAddress target, ProxyFaults faults, Selector selector)
+            throws IOException {
+        this.client = client;
+        this.target = target;
+        this.faults = faults;
+        this.selector = selector;
+        this.server = SocketChannel.open();
+        this.requests = new ProxyDirection(client, server);
+        this.replies = new ProxyDirection(server, client);
+        prepare(client);
+        prepare(server);
+        this.clientKey = client.register(selector, SelectionKey.OP_READ, this);
+        this.serverKey = server.register(selector, 0, this);
+    }
+
+    private static void prepare(SocketChannel channel) throws IOException {
+        channel.configureBlocking(false);
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    }
+
+    void ready(SelectionKey key, ByteBuffer scratch) {
+        if (!key.isValid()) {
+            return;
+        }
+        if (key.isConnectable()) {
+            finishConnect();
+        }
+        if (key.isValid() && key.isReadable()) {
+            long due = System.nanoTime() + faults.delayNanos;
+            boolean any = (key == clientKey ? requests : replies).read(scratch, due);
+            if (any && key == serverKey && faults.dropNextReply.getAndSet(false)) {
+                log.info("event=reply-dropped target={}", target);
+                reset();
+            }
+        }
+    }
+
+    /** Delivers what the faults allow; returns nanoseconds until more is due, or {@link ProxyDirection#NOTHING_DUE}. */
+    long deliver(long nowNanos) {
+        long wait = ProxyDirection.NOTHING_DUE;
+        try {
+            if (!connecting && !faults.blackHole) {
+                wait = dial(nowNanos);
+            }
+            wait = Math.min(wait, lane(requests, !faults.blackHole, nowNanos));
+            wait = Math.min(wait, lane(replies, !faults.blackHole && !faults.withholdReplies, nowNanos));
+            if (requests.done() && replies.done()) {
+                close();
+            }
+        } catch (IOException e) {
+            log.debug("event=proxy-connection-lost target={} error={}", target, e.toString());
+            reset();
+        }
+        if (isOpen()) {
+            clientKey.interestOps(interest(requests, replies));
+            serverKey.interestOps(connected ? interest(replies, requests) : connecting ? SelectionKey.OP_CONNECT : 0);
+        }
+        return wait;
+    }
+
+    private long lane(ProxyDirection lane, boolean open, long nowNanos) throws IOException {
+        if (open && connected) {
+            return lane.deliver(nowNanos);
+        }
+        lane.hold();
+        return ProxyDirection.NOTHING_DUE;
+    }
+
+    private static int interest(ProxyDirection read, ProxyDirection write) {
+        return (read.wantsRead() ? SelectionKey.OP_READ : 0) | (write.wantsWrite() ? SelectionKey.OP_WRITE : 0);
+    }
+
+    /** Returns nanoseconds until it is time to, or {@link ProxyDirection#NOTHING_DUE}. */
+    private long dial(long nowNanos) throws IOException {
+        if (dialNanos - nowNanos > 0) {
+            return dialNanos - nowNanos;
+        }
+        try {
+            connecting = true;
+            connected = server.connect(target);
+            return ProxyDirection.NOTHING_DUE;
+        } catch (ConnectException e) {
+            return refused(e);
+        }
+    }
+
+    private void finishConnect() {
+        try {
+            connected = server.finishConnect();
+        } catch (IOException e) {
+            try {
+                refused(e);
+            } catch (IOException last) {
+                reset();
+            }
+        }
+    }
+
+    /** Gets ready to dial again. Returns nanoseconds until then. */
+    private long refused(IOException failure) throws IOException {
+        log.debug("event=proxy-target-refused target={} error={}", target, failure.toString());
+        if (System.nanoTime() - accepted >= faults.patienceNanos) {
+            throw failure;
+        }
+        server.close();
+        server = SocketChannel.open();
+        prepare(server);
+        serverKey = server.register(selector, 0, this);
+        requests.deliverTo(server);
+        replies = new ProxyDirection(server, client);
+        connecting = false;
+        dialNanos = System.nanoTime() + REDIAL_NANOS;
+        return REDIAL_NANOS;
+    }
+
+    boolean isOpen() {
+        return client.isOpen();
+    }
+
+    int heldBytes() {
+        return requests.heldBytes() + replies.heldBytes();
+    }
+
+    /** Both ends see a reset, and what was held back is lost. */
+    void reset() {
+        try {
+            client.setOption(StandardSocketOptions.SO_LINGER, 0);
+            server.setOption(StandardSocketOptions.SO_LINGER, 0);
+        } catch (IOException e) {
+            // Already closed by the other end.
+        }
+        close();
+    }
+
+    private void close() {
+        try (client;
+                SocketChannel last = server) {
+            clientKey.cancel();
+            serverKey.cancel();
+        } catch (IOException e) {
+            log.debug("event=proxy-close-failed target={} error={}", target, e.toString());
+        }
+    }
+}
