@@ -1,35 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # For the launchers at the root, which set $name (for messages), $what (is built), $root, $module and $jar before they read this,
-# and $made_of: the modules whose sources are in the jar. Finds $java, and builds the jar if it is missing, one launcher at a time.
+# and $made_of: the modules whose sources are in the jar. Reads packaging/launch.sh, and builds the jar if it is missing, one launcher at a time.
 # A jar that is there is used, also an old one: whoever changes sources builds, and only a terminal is told.
 
-# Where one of the first three descriptors is closed Java would open a file of its own, which a command that lockctl runs would then
-# have for its input or output. Standard output cannot be written to then either, so that this is not taken for success.
-true 3>&2 || exec 2>/dev/null
-{ true 3<&0; } 2>/dev/null || exec </dev/null
-{ true 3>&1; } 2>/dev/null || exec 1</dev/null
-
-fail() {
-    echo "$name: $1" >&2
-    exit "${2:-69}"
-}
-
-if [ -n "${JAVA_HOME:-}" ] && [ -x "$JAVA_HOME/bin/java" ]; then
-    java=$JAVA_HOME/bin/java
-else
-    java=$(command -v java) || fail "no Java found: install a JDK of version 17 or newer \
-(Debian, Ubuntu: apt install openjdk-17-jdk; macOS: brew install openjdk@17) or set JAVA_HOME"
-fi
-# What Java makes of the jar to start fast from, for those launchers that have it made (ADR 0024). Another Java is another file of
-# another size, and has another archive. One that has some was asked for its version then, which takes as long as starting it.
-java_id=$(ls -lLi "$java" 2>/dev/null | awk '{ print $1 "-" $6 }')
-archive=${jar%.jar}-$java_id.jsa
-
-# "17.0.15" and "25" are versions 17 and 25, "1.8.0_402" is too old whatever follows.
-if [ ! -e "$archive" ]; then
-    version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
-    [ "${version:-0}" -ge 17 ] || fail "$java is Java ${version:-unknown}: install version 17 or newer, or set JAVA_HOME to one"
-fi
+. "$root/packaging/launch.sh"
 
 # Held by the launcher that builds, at the root since all of them build the same modules.
 lock=$root/.mvn/building.lock
@@ -92,6 +66,10 @@ is_older_than_its_sources() {
     find "$@" -newer "$jar" 2>/dev/null | grep -q .
 }
 
+# lockctl checks it only where it has no class archive for this Java.
+if [ "$name" != lockctl ] || ! is_built; then
+    check_java_version
+fi
 if ! is_built; then
     build_alone
 elif [ -t 2 ] && is_older_than_its_sources; then

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli;
 
-import io.mortise.lock.cli.archive.ArchiveCommand;
-import io.mortise.lock.cli.archive.RehearsalCommand;
 import io.mortise.lock.cli.bench.BenchCommand;
 import io.mortise.lock.cli.demo.DemoCommand;
 import io.mortise.lock.cli.demo.DemoWorkerCommand;
@@ -22,26 +20,15 @@ import picocli.CommandLine;
 
 /**
  * All commands of lockctl, created only when they are named. Only those that a command line can be about are made: to read
- * what one takes costs ten milliseconds (ADR 0024).
+ * what one takes costs ten milliseconds (ADR 0041).
  */
 final class CommandRegistry {
     /** In the order of the help. */
-    static final List<String> NAMES = List.of(
-            "run",
-            "hold",
-            "who",
-            "list",
-            "watch",
-            "release",
-            "doctor",
-            "bench",
-            "demo",
-            "archive",
-            "completion",
-            "man");
+    static final List<String> NAMES =
+            List.of("run", "hold", "who", "list", "watch", "release", "doctor", "bench", "demo", "completion", "man");
 
     /** For other commands to run. */
-    static final List<String> HIDDEN = List.of("demo-worker", "archive-rehearsal");
+    static final List<String> HIDDEN = List.of("demo-worker");
 
     private CommandRegistry() {}
 
@@ -75,11 +62,9 @@ final class CommandRegistry {
             case "doctor" -> new DoctorCommand();
             case "bench" -> new BenchCommand();
             case "demo" -> new DemoCommand();
-            case "archive" -> new ArchiveCommand();
             case "completion" -> new CompletionCommand(LockCtl::complete);
             case "man" -> new ManCommand(LockCtl::complete);
             case "demo-worker" -> new DemoWorkerCommand();
-            case "archive-rehearsal" -> new RehearsalCommand(LockCtl::discard);
             default -> throw new IllegalArgumentException(name);
         };
     }

@@ -8,7 +8,6 @@ import io.mortise.lock.cli.invocation.EscapedTerminalText;
 import io.mortise.lock.cli.invocation.ExitCodes;
 import io.mortise.lock.cli.invocation.LoggingSetup;
 import java.io.PrintWriter;
-import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -106,12 +105,6 @@ public final class LockCtl implements Runnable, CommonOptions {
     /** With all commands, to describe them. */
     static CommandLine complete() {
         return CommandRegistry.all(made());
-    }
-
-    /** Runs one command line for what is loaded by it. */
-    static void discard(String... args) {
-        PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
-        run(nowhere, nowhere, args);
     }
 
     @Override

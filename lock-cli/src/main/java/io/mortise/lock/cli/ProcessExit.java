@@ -3,6 +3,7 @@ package io.mortise.lock.cli;
 
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
+import io.mortise.lock.cli.invocation.ExitCodes;
 import java.io.PrintStream;
 import java.util.Map;
 
@@ -12,8 +13,8 @@ import java.util.Map;
  * that a short command takes.
  */
 final class ProcessExit {
-    /** Set where Java itself has something to write when it ends. */
-    private static final String BY_JAVA = "lockctl.end.by.java";
+    /** Set where Java writes a class archive when it ends (ADR 0041). */
+    private static final String ARCHIVE = "lockctl.archive.at.exit";
 
     private static final long MOMENTS_MILLIS = 1000;
 
@@ -26,8 +27,11 @@ final class ProcessExit {
     static void with(int code) {
         System.out.flush();
         flushIfRead(System.err);
-        if (javaWouldWait() && !isEnding()) {
-            atOnce(code);
+        boolean archive = Boolean.getBoolean(ARCHIVE);
+        // A command that failed has loaded too few classes for an archive.
+        boolean byJava = archive && code <= ExitCodes.FAILED;
+        if ((javaWouldWait() || (archive && !byJava)) && !isEnding()) {
+            atOnce(code, byJava);
         }
         System.exit(code);
     }
@@ -71,12 +75,11 @@ final class ProcessExit {
                 && thread != Thread.currentThread();
     }
 
-    private static void atOnce(int code) {
+    private static void atOnce(int code, boolean onlyLoad) {
         try {
-            // Alone, where run.Libc would bind all of its calls; and found in any case, so that its classes get into
-            // the archive.
+            // Alone, where run.Libc would bind all of its calls.
             Function exit = NativeLibrary.getProcess().getFunction("_exit");
-            if (!Boolean.getBoolean(BY_JAVA)) {
+            if (!onlyLoad) { // else its classes shall be in the archive
                 exit.invokeVoid(new Object[] {code});
             }
         } catch (Error | RuntimeException e) { // JNA throws even a bare Error

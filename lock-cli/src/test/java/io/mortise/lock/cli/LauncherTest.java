@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -44,7 +45,7 @@ class LauncherTest {
     }
 
     private static final Path SOURCE = Path.of("..");
-    private static final Path SHARED = Path.of(".mvn/launch.sh");
+    private static final List<Path> SHARED = List.of(Path.of(".mvn/launch.sh"), Path.of("packaging/launch.sh"));
 
     /** For a minute, so that nothing stays behind a test that fails. */
     private static final String AWAIT_GO =
@@ -63,8 +64,10 @@ class LauncherTest {
         bin = Files.createDirectory(dir.resolve("bin"));
         path = bin + ":/usr/bin:/bin";
         Files.writeString(root.resolve("pom.xml"), "");
-        Files.createDirectory(root.resolve(".mvn"));
-        Files.copy(SOURCE.resolve(SHARED), root.resolve(SHARED));
+        for (Path shared : SHARED) {
+            Files.createDirectories(root.resolve(shared).getParent());
+            Files.copy(SOURCE.resolve(shared), root.resolve(shared));
+        }
         for (Launcher launcher : Launcher.values()) {
             Files.createDirectories(root.resolve(launcher.module + "/target"));
             Files.createDirectories(root.resolve(launcher.module + "/src/main"));
@@ -135,8 +138,10 @@ class LauncherTest {
     @ParameterizedTest
     @EnumSource
     void isAValidScript(Launcher launcher) throws Exception {
-        for (Path script : List.of(SOURCE.resolve(launcher.script), SOURCE.resolve(SHARED))) {
-            Process check = new ProcessBuilder("sh", "-n", script.toString())
+        for (Path script :
+                List.of(Path.of(launcher.script), SHARED.get(0), SHARED.get(1), Path.of("packaging/lockctl"))) {
+            Process check = new ProcessBuilder(
+                            "sh", "-n", SOURCE.resolve(script).toString())
                     .inheritIO()
                     .start();
             assertThat(check.waitFor()).isZero();
@@ -190,36 +195,59 @@ class LauncherTest {
     }
 
     @Test
-    void lockctlMakesAnArchiveOnceForEachJavaAndStartsFromIt() throws Exception {
+    void lockctlHasJavaWriteAnArchiveOnceForEachJavaAndStoreAndStartsFromIt() throws Exception {
         archivingJava("17.0.1");
-        Ended first = run(Launcher.LOCKCTL, "who");
-        assertThat(first.err()).isEqualTo("building lockctl (first use)...\n");
+        Ended first = run(Launcher.LOCKCTL, "who", "--url", "redis-socket:///x");
         assertThat(first.out())
-                .contains("<-XX:SharedArchiveFile=" + root + "/lock-cli/target/lockctl-", "<-Xlog:disable><-jar>");
-        assertThat(run(Launcher.LOCKCTL, "who")).isEqualTo(new Ended(42, first.out(), ""));
+                .contains("<-XX:ArchiveClassesAtExit=" + root + "/lock-cli/target/lockctl-", "-redis-socket.jsa>");
+        Ended second = run(Launcher.LOCKCTL, "who", "--url", "redis-socket:///x");
+        assertThat(second.err()).isEmpty();
+        assertThat(second.out())
+                .contains(
+                        "<-XX:SharedArchiveFile=" + root + "/lock-cli/target/lockctl-",
+                        "-redis-socket.jsa><-Xlog:disable>")
+                .doesNotContain("ArchiveClassesAtExit");
+        assertThat(run(Launcher.LOCKCTL, "run", "x").out()).contains("ArchiveClassesAtExit", "-default.jsa>");
 
         archivingJava("25");
-        Ended other = run(Launcher.LOCKCTL, "who");
-        assertThat(other.err()).isEqualTo("preparing lockctl for this Java (first use)...\n");
-        assertThat(other.out()).contains("<-XX:SharedArchiveFile=").isNotEqualTo(first.out());
-
-        write("lock-cli/target/lockctl.jar", Instant.now().plusSeconds(60));
-        assertThat(run(Launcher.LOCKCTL, "who").err()).as("another jar").startsWith("preparing lockctl");
+        assertThat(run(Launcher.LOCKCTL, "who", "--url", "redis-socket:///x").out())
+                .as("another Java")
+                .contains("ArchiveClassesAtExit");
+        Files.writeString(root.resolve("lock-cli/target/lockctl.jar"), "another jar");
+        assertThat(run(Launcher.LOCKCTL, "who", "--url", "redis-socket:///x").out())
+                .contains("ArchiveClassesAtExit");
     }
 
     @Test
-    void anArchiveThatCannotBeMadeIsDoneWithoutAndNotTriedAgain() throws Exception {
-        assertThat(run(Launcher.LOCKCTL, "who").out()).doesNotContain("SharedArchiveFile");
-
-        assertThat(run(Launcher.LOCKCTL, "who").err()).isEmpty();
+    void ofSeveralAtOnceAndOfThoseThatAreEndedByHandOnlyTheFirstWritesAnArchive() throws Exception {
+        assertThat(run(Launcher.LOCKCTL, "hold", "x").out()).doesNotContain("ArchiveClassesAtExit");
+        assertThat(run(Launcher.LOCKCTL, "who", "x").out()).contains("ArchiveClassesAtExit");
+        assertThat(run(Launcher.LOCKCTL, "who", "x").out()).doesNotContain("Archive");
     }
 
-    /** Like the fake one, and able to write archives; of another size for each version. */
+    @Test
+    void anArchiveThatJavaHasNotFinishedIsNotUsedAndWrittenAnewAMinuteLater() throws Exception {
+        archivingJava("17.0.1");
+        run(Launcher.LOCKCTL, "who", "x");
+        Path target = root.resolve("lock-cli/target");
+        try (Stream<Path> files = Files.list(target)) {
+            for (Path file :
+                    files.filter(each -> each.toString().contains(".jsa")).toList()) {
+                Files.write(file, new byte[file.toString().endsWith(".begun") ? 0 : 100]);
+                Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(180)));
+            }
+        }
+
+        assertThat(run(Launcher.LOCKCTL, "who", "x").out()).contains("ArchiveClassesAtExit");
+        assertThat(run(Launcher.LOCKCTL, "who", "x").out()).contains("SharedArchiveFile");
+    }
+
+    /** Like the fake one, and writes archives; of another size for each version. */
     private void archivingJava(String version) throws IOException {
         tool(
                 "java",
                 "if [ \"$1\" = -version ]; then echo 'openjdk version \"" + version + "\"' >&2; exit; fi\n"
-                        + "case \"$*\" in *' archive '*) for last; do :; done; echo archive >\"$last\"; exit;; esac\n"
+                        + "for each; do case $each in -XX:ArchiveClassesAtExit=*) echo archive >\"${each#*=}\";; esac; done\n"
                         + "printf '<%s>' \"$@\"; exit 42");
     }
 
@@ -302,7 +330,7 @@ class LauncherTest {
     void whereThereIsNoFlockAFolderIsTheLock() throws Exception {
         for (String tool : List.of(
                 "awk", "cat", "dirname", "find", "grep", "head", "ls", "mkdir", "mv", "rm", "rmdir", "sed", "sh",
-                "sleep", "touch")) {
+                "sleep", "touch", "tr")) {
             Path where = Files.isExecutable(Path.of("/bin", tool)) ? Path.of("/bin", tool) : Path.of("/usr/bin", tool);
             Files.createSymbolicLink(bin.resolve(tool), where);
         }

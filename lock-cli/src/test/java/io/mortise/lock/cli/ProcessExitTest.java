@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Java alone runs shutdown hooks: whether they ran tells how a process ended. */
 class ProcessExitTest {
+    private static final Map<String, String> ARCHIVE = Map.of("lockctl.archive.at.exit", "true");
     private static final Duration SOON = Duration.ofSeconds(30);
 
     /** A process that ends. */
@@ -98,8 +99,12 @@ class ProcessExitTest {
     }
 
     @Test
-    void whereJavaHasSomethingToWriteItEndsTheProcess() {
-        assertThat(lastLines(true, 3, Map.of("lockctl.end.by.java", "true")))
-                .contains("the last word", "ended by Java");
+    void whereJavaWritesAClassArchiveItEndsTheProcess() {
+        assertThat(lastLines(true, 0, ARCHIVE)).contains("the last word", "ended by Java");
+    }
+
+    @Test
+    void aCommandThatFailedWritesNoClassArchive() {
+        assertThat(lastLines(false, 69, ARCHIVE)).contains("the last word").doesNotContain("ended by Java");
     }
 }

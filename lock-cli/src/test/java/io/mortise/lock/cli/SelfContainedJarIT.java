@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.cli.archive;
+package io.mortise.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
