@@ -6,6 +6,7 @@ module io.mortise.lock {
     requires static com.google.errorprone.annotations;
 
     exports io.mortise.lock;
+    exports io.mortise.lock.connect;
     exports io.mortise.lock.spi;
 
     uses io.mortise.lock.spi.LockProvider;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
+import io.mortise.lock.internal.DurationLimits;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;

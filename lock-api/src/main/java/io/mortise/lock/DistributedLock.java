@@ -64,6 +64,14 @@ public interface DistributedLock {
     <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException;
 
     /**
+     * As {@link #call} with bounded waiting; empty if the lock was busy all that time and the body did not run.
+     *
+     * @param body must not return null, which could not be told from busy
+     */
+    <T, X extends Exception> Optional<T> tryCall(Duration maxWait, LeaseFunction<T, X> body)
+            throws X, InterruptedException;
+
+    /**
      * Acquires, runs the body on the callback executor, and releases when the stage that it returns ends. Ending the
      * returned future early withdraws a request that still waits; a body that has started keeps its lease until its
      * stage ends. A body that blocks its thread keeps a thread of the executor, and with it other notices, waiting. Fails

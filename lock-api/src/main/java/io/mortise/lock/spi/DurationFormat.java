@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
+import io.mortise.lock.internal.DurationLimits;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.regex.Matcher;
@@ -10,10 +11,7 @@ import java.util.regex.Pattern;
 public final class DurationFormat {
     private static final Pattern SHORT = Pattern.compile("(\\d+)(ms|s|m|h)");
 
-    /** Far below what a long counts in nanoseconds. */
-    private static final Duration LONGEST = Duration.ofDays(36_500);
-
-    private static final String MOST = "at most 36500 days";
+    private static final String MOST = "at most " + DurationLimits.LONGEST.toDays() + " days";
 
     private DurationFormat() {}
 
@@ -34,7 +32,7 @@ public final class DurationFormat {
         if (parsed.isNegative()) {
             throw new IllegalArgumentException("zero or more");
         }
-        if (parsed.compareTo(LONGEST) > 0) {
+        if (parsed.compareTo(DurationLimits.LONGEST) > 0) {
             throw new IllegalArgumentException(MOST);
         }
         return parsed;

@@ -2,14 +2,13 @@
 package io.mortise.lock.spi;
 
 import io.mortise.lock.LockHolder;
-import java.nio.charset.StandardCharsets;
+import io.mortise.lock.internal.EscapedText;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.TreeMap;
 
 /**
  * Text that is stored with each grant: attempt id, mode, host, process, start, metadata. {@code m1} is the version of the
@@ -34,18 +33,13 @@ public final class OwnerRecord {
                 .append(" mode=")
                 .append(letter(mode));
         return out.append(" host=")
-                .append(plain(host))
+                .append(EscapedText.attribute(host))
                 .append(" pid=")
                 .append(pid)
                 .append(" since=")
                 .append(since)
-                .append(metadata(metadata))
+                .append(EscapedText.metadata(metadata))
                 .toString();
-    }
-
-    /** How many bytes the metadata takes when stored. */
-    public static int metadataBytes(Map<String, String> metadata) {
-        return metadata(metadata).getBytes(StandardCharsets.UTF_8).length;
     }
 
     /** The attempt id at the head of a record, empty if it is not one of ours. */
@@ -95,30 +89,12 @@ public final class OwnerRecord {
                 raw);
     }
 
-    private static String metadata(Map<String, String> metadata) {
-        if (metadata.isEmpty()) {
-            return "";
-        }
-        StringBuilder out = new StringBuilder();
-        new TreeMap<>(metadata)
-                .forEach((key, value) -> out.append(' ')
-                        .append(META)
-                        .append(plain(key))
-                        .append('=')
-                        .append(plain(value)));
-        return out.toString();
-    }
-
     private static char letter(LockMode mode) {
         return switch (mode.kind()) {
             case EXCLUSIVE -> 'x';
             case SHARED -> 's';
             case COUNTED -> 'c';
         };
-    }
-
-    private static String plain(String text) {
-        return LockName.escape(text, b -> LockName.plainByte(b) || b == '/');
     }
 
     private static String readable(String stored) {

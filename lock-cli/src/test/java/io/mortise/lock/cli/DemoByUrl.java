@@ -4,7 +4,7 @@ package io.mortise.lock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.ClientOptions;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.etcd.EtcdLocks;
 import io.mortise.lock.etcd.EtcdOptions;
 import io.mortise.lock.memory.MemoryLocks;

@@ -3,7 +3,7 @@ package io.mortise.lock.consumers;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 
 /** A user's program: takes a lock by each URL that it is given, all clients being open at once. */
 final class LockOnce {

@@ -4,7 +4,7 @@ package io.mortise.lock.etcd;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import java.util.Objects;
 
 /** Programmatic configuration of etcd: TLS of your own, or a jetcd {@code Client} that the application already has. */
@@ -17,7 +17,7 @@ public final class EtcdLocks {
     }
 
     /**
-     * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
+     * Opens a client and waits for first contact, as {@link io.mortise.lock.connect.Locks#connect} does and with its errors.
      */
     public static LockClient connect(EtcdOptions etcd, ClientOptions options) {
         Objects.requireNonNull(etcd, "etcd");

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.servers.etcd.EtcdEntry;
 import io.mortise.lock.servers.etcd.EtcdTestCluster;

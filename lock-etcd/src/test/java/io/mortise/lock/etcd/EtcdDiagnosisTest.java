@@ -7,7 +7,7 @@ import io.etcd.jetcd.maintenance.AlarmType;
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.etcd.EtcdTestCluster;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.testkit.process.Await;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.LockUrl;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,10 @@ class EtcdProviderTest {
 
     @Test
     void isFoundByItsSchemes() {
-        assertThat(Locks.providers()).anyMatch(provider -> provider.contains("etcd") && provider.contains("etcds"));
+        assertThat(Locks.providers())
+                .contains(
+                        new Locks.ProviderInfo("etcd", EtcdProvider.class.getName()),
+                        new Locks.ProviderInfo("etcds", EtcdProvider.class.getName()));
     }
 
     @Test

@@ -10,7 +10,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;

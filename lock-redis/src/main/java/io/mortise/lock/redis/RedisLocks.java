@@ -3,7 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import java.util.Objects;
 
 /** Programmatic configuration of Redis: TLS with certificates of your own, or a client that the application already has. */
@@ -16,7 +16,7 @@ public final class RedisLocks {
     }
 
     /**
-     * Opens a client and waits for first contact, as {@link io.mortise.lock.Locks#connect} does and with its errors.
+     * Opens a client and waits for first contact, as {@link io.mortise.lock.connect.Locks#connect} does and with its errors.
      */
     public static LockClient connect(RedisOptions redis, ClientOptions options) {
         Objects.requireNonNull(redis, "redis");

@@ -14,7 +14,7 @@ import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestCluster;
 import io.mortise.lock.servers.redis.RedisTestServer;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.FaultConformance;

@@ -15,7 +15,7 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestServer;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.time.Duration;

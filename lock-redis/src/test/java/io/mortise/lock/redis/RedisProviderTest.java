@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.LockUrl;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -27,7 +27,7 @@ class RedisProviderTest {
     @Test
     void isFoundByItsSchemes() {
         assertThat(Locks.providers())
-                .anySatisfy(provider -> assertThat(provider).contains("redis"));
+                .contains(new Locks.ProviderInfo("redis", RedisProvider.class.getName()));
     }
 
     @Test

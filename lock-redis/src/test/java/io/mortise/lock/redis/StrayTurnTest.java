@@ -10,7 +10,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestServer;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.process.Await;
 import java.util.List;

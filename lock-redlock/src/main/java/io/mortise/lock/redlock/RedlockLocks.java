@@ -3,7 +3,7 @@ package io.mortise.lock.redlock;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import java.util.Objects;
 
 /** Programmatic configuration of a Redlock client: one URI for each master, or clients that the application already has. */
@@ -16,7 +16,7 @@ public final class RedlockLocks {
     }
 
     /**
-     * Opens a client and waits until a majority of the masters votes. It fails as {@link io.mortise.lock.Locks#connect} does.
+     * Opens a client and waits until a majority of the masters votes. It fails as {@link io.mortise.lock.connect.Locks#connect} does.
      *
      * <p>Masters that are new, were restarted or have lost their data stay in quarantine for {@link RedlockOptions#maxLease}. If
      * nothing else is missing, this method waits for them beyond the connect timeout, and logs that once.

@@ -8,7 +8,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;

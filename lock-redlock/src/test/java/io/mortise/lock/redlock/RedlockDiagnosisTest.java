@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.redlock.admin.RedlockDiagnosis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestMasters;

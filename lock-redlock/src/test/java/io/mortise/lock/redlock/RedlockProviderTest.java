@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.LockUrl;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +36,9 @@ class RedlockProviderTest {
     @Test
     void providerIsFoundByItsSchemes() {
         assertThat(Locks.providers())
-                .anySatisfy(provider -> assertThat(provider).contains("redlock", "redlocks"));
+                .contains(
+                        new Locks.ProviderInfo("redlock", RedlockProvider.class.getName()),
+                        new Locks.ProviderInfo("redlocks", RedlockProvider.class.getName()));
     }
 
     @Test

@@ -11,7 +11,7 @@ import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;

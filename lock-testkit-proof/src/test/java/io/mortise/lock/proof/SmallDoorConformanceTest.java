@@ -5,7 +5,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.spi.LeaseStoreBackend;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendUnderTest;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;

@@ -49,7 +49,7 @@ public interface BackendUnderTest extends AutoCloseable {
     }
 
     /**
-     * The URL by which another process reaches the same namespace by {@link io.mortise.lock.Locks#connect}, with leases or
+     * The URL by which another process reaches the same namespace by {@link io.mortise.lock.connect.Locks#connect}, with leases or
      * sessions of {@link #lease()}; the provider is on the class path. Empty: what needs a process that is frozen or killed is
      * not verified.
      */

@@ -30,6 +30,12 @@ interface CallContract extends Contract {
         assertThat(result).isEqualTo("done");
         assertThat(other.named("x").tryRun(Bench.PROMPT, lease -> lease.ensureHeld()))
                 .isTrue();
+        assertThat(client.named("x").tryCall(Bench.PROMPT, lease -> {
+                    assertThat(other.named("x").tryCall(Duration.ZERO, inner -> "busy"))
+                            .isEmpty();
+                    return "done";
+                }))
+                .contains("done");
         bench().assertFree(other, "x");
     }
 

@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import java.util.Objects;
 
 /**
@@ -19,7 +19,7 @@ public final class ZooKeeperLocks {
     }
 
     /**
-     * Opens a client and waits until it has a session. Throws what {@link io.mortise.lock.Locks#connect} throws.
+     * Opens a client and waits until it has a session. Throws what {@link io.mortise.lock.connect.Locks#connect} throws.
      */
     public static LockClient connect(ZooKeeperOptions zooKeeper, ClientOptions options) {
         Objects.requireNonNull(zooKeeper, "zooKeeper");

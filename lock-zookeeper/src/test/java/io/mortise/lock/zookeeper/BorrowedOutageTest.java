@@ -7,7 +7,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;

@@ -9,7 +9,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.process.TestCertificate;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.proxy.TcpProxy;

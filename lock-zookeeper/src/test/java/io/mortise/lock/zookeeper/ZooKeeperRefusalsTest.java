@@ -11,7 +11,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.servers.zookeeper.ZooKeeperServerOptions;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;

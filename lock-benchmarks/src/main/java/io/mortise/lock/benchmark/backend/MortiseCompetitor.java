@@ -3,7 +3,7 @@ package io.mortise.lock.benchmark.backend;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.ReleaseOutcome;
 import java.util.OptionalLong;
 

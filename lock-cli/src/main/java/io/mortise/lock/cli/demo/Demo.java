@@ -3,7 +3,7 @@ package io.mortise.lock.cli.demo;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.LockUrl;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.mortise.lock.cli.invocation;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.spi.LockUrl;
 import java.util.Optional;
 

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.testkit.process.Await;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
 import io.mortise.lock.cli.run.LockctlProcess.Ended;
+import io.mortise.lock.connect.Locks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.Locks;
 import io.mortise.lock.cli.run.LockctlProcess;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.process.Await;
 import java.io.IOException;

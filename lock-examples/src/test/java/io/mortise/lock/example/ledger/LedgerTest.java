@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.example.MainWithParent;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.process.Await;

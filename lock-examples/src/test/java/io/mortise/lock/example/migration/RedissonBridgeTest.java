@@ -9,7 +9,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockException;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -14,7 +14,7 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
-import io.mortise.lock.spi.LockClients;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.Locks;
+import io.mortise.lock.connect.Locks;
 import io.mortise.lock.testkit.process.StdinWatchdog;
 import java.net.URLDecoder;
 import java.net.URLEncoder;

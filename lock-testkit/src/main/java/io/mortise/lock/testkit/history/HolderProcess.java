@@ -38,7 +38,7 @@ public final class HolderProcess implements AutoCloseable {
      * which is not recorded.
      *
      * @param name its name in the history; no other process has it, nor had it before
-     * @param url of the store, for {@link io.mortise.lock.Locks#connect}
+     * @param url of the store, for {@link io.mortise.lock.connect.Locks#connect}
      * @param lease the duration of its leases, where they have one for each lock
      * @param resource what it writes to
      */

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.connect;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.core.client.CoreClient;
+import io.mortise.lock.spi.LockProvider;
+import io.mortise.lock.spi.LockUrl;
+import java.security.CodeSource;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the provider of a URL's scheme; if there is none, the error names the artifact to add. */
+final class ProviderDiscovery {
+    /** The parameter that chooses between two providers of one scheme. */
+    private static final String PROVIDER = "provider";
+
+    private static final Map<String, Set<String>> SCHEMES = Map.of(
+            "lock-memory", Set.of("memory"),
+            "lock-zookeeper", Set.of("zookeeper"),
+            "lock-redis",
+                    Set.of(
+                            "redis",
+                            "rediss",
+                            "redis-socket",
+                            "redis-sentinel",
+                            "rediss-sentinel",
+                            "redis-cluster",
+                            "rediss-cluster"),
+            "lock-redlock", Set.of("redlock", "redlocks"),
+            "lock-etcd", Set.of("etcd", "etcds"));
+
+    private ProviderDiscovery() {}
+
+    /** See {@link Locks#connect}. */
+    static LockClient connect(String text, ClientOptions options, Collection<Capability> required) {
+        Set<String> broken = new LinkedHashSet<>();
+        return connect(text, options, required, providers(broken), broken);
+    }
+
+    static LockClient connect(
+            String text,
+            ClientOptions options,
+            Collection<Capability> required,
+            List<LockProvider> providers,
+            Set<String> broken) {
+        LockUrl url = LockUrl.parse(text);
+        LockProvider provider = choose(url, providers, broken);
+        for (String parameter : url.parameterNames()) {
+            if (!provider.parameters().contains(parameter) && !parameter.equals(PROVIDER)) {
+                throw new LockConfigurationException("unknown URL parameter \"" + parameter + "\": " + url.scheme()
+                        + " takes " + new TreeSet<>(provider.parameters()));
+            }
+        }
+        LockClient client = CoreClient.open(context -> provider.open(url, context), options);
+        Set<Capability> missing = EnumSet.noneOf(Capability.class);
+        missing.addAll(required);
+        missing.removeAll(client.capabilities());
+        if (!missing.isEmpty()) {
+            client.close();
+            throw new LockConfigurationException(
+                    url.scheme() + " does not have " + missing + ", it has " + new TreeSet<>(client.capabilities()));
+        }
+        return client;
+    }
+
+    /** See {@link Locks#providers}. */
+    static List<Locks.ProviderInfo> found() {
+        return providers(new LinkedHashSet<>()).stream()
+                .flatMap(provider -> provider.schemes().stream()
+                        .map(scheme -> new Locks.ProviderInfo(
+                                scheme, provider.getClass().getName())))
+                .sorted(Comparator.comparing(Locks.ProviderInfo::scheme)
+                        .thenComparing(Locks.ProviderInfo::providerClass))
+                .toList();
+    }
+
+    private static LockProvider choose(LockUrl url, List<LockProvider> providers, Set<String> broken) {
+        String skipped = broken.isEmpty() ? "" : "; could not be loaded: " + broken;
+        List<LockProvider> claiming = providers.stream()
+                .filter(provider -> provider.schemes().contains(url.scheme()))
+                .toList();
+        if (claiming.isEmpty()) {
+            String remedy = SCHEMES.entrySet().stream()
+                    .filter(artifact -> artifact.getValue().contains(url.scheme()))
+                    .findFirst()
+                    .map(artifact -> ": add io.mortise:" + artifact.getKey() + " to the class path")
+                    .orElseGet(() -> nearest(url.scheme()));
+            Set<String> known = new TreeSet<>();
+            providers.forEach(provider -> known.addAll(provider.schemes()));
+            throw new LockConfigurationException(
+                    "no provider for scheme \"" + url.scheme() + "\"" + remedy + "; found " + known + skipped);
+        }
+        String wanted = url.text(PROVIDER).orElse(null);
+        List<LockProvider> chosen = wanted == null
+                ? claiming
+                : claiming.stream()
+                        .filter(provider -> provider.getClass().getName().equals(wanted))
+                        .toList();
+        if (chosen.isEmpty()) {
+            throw new LockConfigurationException("URL parameter provider=" + printable(wanted)
+                    + " names no provider of scheme \"" + url.scheme() + "\": found " + found(claiming) + skipped);
+        }
+        if (chosen.size() > 1) {
+            throw new LockConfigurationException("scheme \"" + url.scheme() + "\" has " + chosen.size()
+                    + " providers, choose one by ?provider=CLASS or remove one: " + found(chosen));
+        }
+        return chosen.get(0);
+    }
+
+    /** What was probably meant, if one or two letters are wrong. */
+    private static String nearest(String scheme) {
+        return SCHEMES.values().stream()
+                .flatMap(Set::stream)
+                .filter(known -> distance(scheme, known) <= Math.min(2, known.length() / 3))
+                .min(Comparator.<String>comparingInt(known -> distance(scheme, known))
+                        .thenComparing(Comparator.naturalOrder()))
+                .map(known -> ": did you mean " + known + "?")
+                .orElse("");
+    }
+
+    /** How many letters must be changed, added or left out to make one of the other. */
+    private static int distance(String one, String other) {
+        int[] row = IntStream.rangeClosed(0, other.length()).toArray();
+        for (int i = 1; i <= one.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= other.length(); j++) {
+                int change = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(change, Math.min(row[j], row[j - 1]) + 1);
+            }
+        }
+        return row[other.length()];
+    }
+
+    private static List<String> found(List<LockProvider> providers) {
+        return providers.stream()
+                .map(provider -> provider.getClass().getName() + " for " + new TreeSet<>(provider.schemes()) + " from "
+                        + origin(provider.getClass()))
+                .toList();
+    }
+
+    private static String origin(Class<?> type) {
+        CodeSource source = type.getProtectionDomain().getCodeSource();
+        return source == null || source.getLocation() == null
+                ? "an unknown place"
+                : source.getLocation().toString();
+    }
+
+    private static @Nullable String printable(@Nullable String text) {
+        return text == null ? null : text.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    /** The application's own class loader first, then ours: containers hide one from the other. */
+    private static List<LockProvider> providers(Set<String> broken) {
+        Map<Class<?>, LockProvider> found = new LinkedHashMap<>();
+        load(Thread.currentThread().getContextClassLoader(), found, broken);
+        load(LockProvider.class.getClassLoader(), found, broken);
+        return List.copyOf(found.values());
+    }
+
+    /** A provider that cannot be loaded, such as one for another class loader's copy of the SPI, is nobody else's trouble. */
+    private static void load(@Nullable ClassLoader loader, Map<Class<?>, LockProvider> found, Set<String> broken) {
+        Iterator<LockProvider> providers =
+                ServiceLoader.load(LockProvider.class, loader).iterator();
+        Set<String> seen = new HashSet<>();
+        while (true) {
+            try {
+                if (!providers.hasNext()) {
+                    return;
+                }
+                LockProvider provider = providers.next();
+                found.putIfAbsent(provider.getClass(), provider);
+            } catch (ServiceConfigurationError | LinkageError e) {
+                broken.add(e.getMessage() + (e.getCause() == null ? "" : " (" + e.getCause() + ")"));
+                if (!seen.add(e.toString())) {
+                    return; // it does not get any further
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.acquire;
+
+import io.mortise.lock.core.runtime.CoreThreads;
+import io.mortise.lock.spi.LockMode;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.OwnerRecord;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Implementation of {@link LockRequest}: the data of one attempt. */
+public record AttemptRequest(
+        LockName name, String attemptId, Duration leaseDuration, boolean mayWait, Map<String, String> metadata)
+        implements LockRequest {
+    private static final Logger log = LoggerFactory.getLogger(AttemptRequest.class);
+    private static final Host HOST =
+            new Host(Host.known(), () -> InetAddress.getLocalHost().getHostName());
+    private static final long PID = ProcessHandle.current().pid();
+
+    @Override
+    public LockMode mode() {
+        return LockMode.EXCLUSIVE;
+    }
+
+    @Override
+    public String ownerRecord() {
+        // Wall-clock time: shown to people, never compared.
+        Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        return OwnerRecord.encode(attemptId, mode(), HOST.name(), PID, since, metadata);
+    }
+
+    /**
+     * This machine's name. A resolver may take seconds, which no acquire waits for: what the system knows by itself serves,
+     * else "unknown" until the resolver has answered.
+     */
+    static final class Host {
+        private volatile String name;
+
+        Host(Optional<String> known, Callable<String> resolver) {
+            name = known.orElse("unknown");
+            if (known.isEmpty()) {
+                CoreThreads.daemon("mortise-host-name")
+                        .newThread(() -> {
+                            try {
+                                name = resolver.call();
+                            } catch (Exception e) {
+                                log.debug("event=host-name-unknown", e);
+                            }
+                        })
+                        .start();
+            }
+        }
+
+        String name() {
+            return name;
+        }
+
+        /** The kernel's name on Linux; what Windows and containers put into the environment. */
+        static Optional<String> known() {
+            String kernel = "";
+            try {
+                kernel = Files.readString(Path.of("/proc/sys/kernel/hostname"));
+            } catch (IOException | RuntimeException e) {
+                log.trace("event=no-kernel-host-name", e);
+            }
+            return Stream.of(kernel, System.getenv("COMPUTERNAME"), System.getenv("HOSTNAME"))
+                    .filter(Objects::nonNull)
+                    .map(String::strip)
+                    .filter(name -> !name.isEmpty())
+                    .findFirst();
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.core.acquire.OpenAcquires;
+import io.mortise.lock.core.lease.AttemptCleanup;
+import io.mortise.lock.core.lease.LeaseKeeper;
+import io.mortise.lock.core.lease.PendingCleanups;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/** Services of one client that its backend uses: clock, timeouts, renewal, cleanup. */
+public final class ClientContext implements BackendContext {
+    private final String clientId;
+    private final ClientOptions options;
+    private final LockClock clock;
+    private final LeaseKeeper keeper;
+    private final PendingCleanups cleanups;
+    private final Executor blocking;
+    private final Set<Runnable> underWay = ConcurrentHashMap.newKeySet();
+    private volatile boolean stopped;
+
+    ClientContext(
+            String clientId,
+            ClientOptions options,
+            LockClock clock,
+            LeaseKeeper keeper,
+            PendingCleanups cleanups,
+            Executor blocking) {
+        this.clientId = clientId;
+        this.options = options;
+        this.clock = clock;
+        this.keeper = keeper;
+        this.cleanups = cleanups;
+        this.blocking = blocking;
+    }
+
+    @Override
+    public String clientId() {
+        return clientId;
+    }
+
+    @Override
+    public Executor blocking() {
+        return blocking;
+    }
+
+    @Override
+    public LockClock clock() {
+        return clock;
+    }
+
+    @Override
+    public Duration connectTimeout() {
+        return options.connectTimeout();
+    }
+
+    @Override
+    public Duration requestTimeout() {
+        return options.requestTimeout();
+    }
+
+    @Override
+    public void keep(KeepAlive session) {
+        keeper.keep(session);
+    }
+
+    @Override
+    public void renewNow(Predicate<KeepAlive> which) {
+        keeper.renewNow(which);
+    }
+
+    @Override
+    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos) {
+        cleanups.begin(new AttemptCleanup<Object>(what, cleanup, untilNanos, new AttemptCleanup.Listener<>() {}));
+    }
+
+    @Override
+    public <T> CompletionStage<T> timed(String what, CompletionStage<T> request) {
+        CompletableFuture<T> bounded = new CompletableFuture<>();
+        Duration limit = requestTimeout();
+        LockClock.Timer timer = clock().schedule(
+                        limit,
+                        () -> bounded.completeExceptionally(
+                                new BackendUnavailableException(what + ": no answer in " + limit.toMillis() + " ms")));
+        Runnable end = () -> bounded.completeExceptionally(OpenAcquires.closed());
+        underWay.add(end);
+        bounded.whenComplete((value, failure) -> {
+            timer.cancel();
+            underWay.remove(end);
+        });
+        request.whenComplete((value, failure) -> {
+            if (failure == null) {
+                bounded.complete(value);
+            } else {
+                bounded.completeExceptionally(failure);
+            }
+        });
+        if (stopped) {
+            stop();
+        }
+        return bounded;
+    }
+
+    /** The timers have ended with the client: what is still under way would never hear of its deadline. */
+    void stop() {
+        stopped = true;
+        List.copyOf(underWay).forEach(Runnable::run);
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.core.runtime.CallbackExecutor;
+import io.mortise.lock.spi.LockName;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+/** Validates administrative requests before any I/O, and completes their stages on the callback executor. */
+public record CoreAdmin(LockAdmin backend, CallbackExecutor callbacks) implements LockAdmin {
+    private static final int MOST_PER_PAGE = 10_000;
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return offIoThread(backend.status(checked(name)));
+    }
+
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        Objects.requireNonNull(prefix, "prefix");
+        Objects.requireNonNull(cursor, "cursor");
+        if (limit < 1 || limit > MOST_PER_PAGE) {
+            throw new IllegalArgumentException("limit is " + limit + ", must be from 1 to " + MOST_PER_PAGE);
+        }
+        return offIoThread(backend.list(prefix, limit, cursor));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        return offIoThread(backend.forceRelease(checked(name), Objects.requireNonNull(seen, "seen")));
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        return offIoThread(backend.diagnose());
+    }
+
+    @Override
+    public CompletionStage<Map<String, Instant>> clocks() {
+        return offIoThread(backend.clocks());
+    }
+
+    private static String checked(String name) {
+        return new LockName(Objects.requireNonNull(name, "name")).value();
+    }
+
+    private <T> CompletableFuture<T> offIoThread(CompletionStage<T> answer) {
+        CompletableFuture<T> seen = new CompletableFuture<>();
+        answer.whenComplete((value, failure) -> callbacks.execute(() -> {
+            if (failure == null) {
+                seen.complete(value);
+            } else {
+                boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
+                seen.completeExceptionally(wrapped ? failure.getCause() : failure);
+            }
+        }));
+        return seen;
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.core.acquire.AcquireCollaborators;
+import io.mortise.lock.core.acquire.LocalQueues;
+import io.mortise.lock.core.acquire.OpenAcquires;
+import io.mortise.lock.core.lease.ContenderRemovals;
+import io.mortise.lock.core.lease.HeldLeases;
+import io.mortise.lock.core.lease.LeaseCollaborators;
+import io.mortise.lock.core.lease.LeaseKeeper;
+import io.mortise.lock.core.lease.PendingCleanups;
+import io.mortise.lock.core.lease.RenewalLog;
+import io.mortise.lock.core.runtime.AttemptIds;
+import io.mortise.lock.core.runtime.CallbackExecutor;
+import io.mortise.lock.core.runtime.CoreThreads;
+import io.mortise.lock.core.runtime.LastResponse;
+import io.mortise.lock.core.runtime.SharedClock;
+import io.mortise.lock.core.runtime.SystemClock;
+import io.mortise.lock.core.runtime.ThrottledLog;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.LinkageErrorCheck;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.ManualClock;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Implementation of a client: owns the backend and the parts of the core, and closes them in order. */
+public final class CoreClient implements LockClient {
+    private static final Logger log = LoggerFactory.getLogger(CoreClient.class);
+
+    private final ClientOptions options;
+    private final LockClock clock;
+    private final RandomGenerator random;
+    private final LastResponse lastResponse;
+    private final ThrottledLog warnings;
+    final LeaseKeeper keeper;
+    final PendingCleanups cleanups;
+    private final CallbackExecutor callbacks;
+    final HeldLeases holders;
+    final LocalQueues queues = new LocalQueues();
+    private final OpenAcquires acquires = new OpenAcquires(this::checkDrained);
+    private final ThreadPoolExecutor blocking = CoreThreads.blocking();
+    private final ClientContext context;
+    private final AtomicBoolean finished = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final Runnable stopClock;
+    private volatile boolean told;
+    private volatile @Nullable AcquireCollaborators acquiring; // null until the backend is open
+
+    private CoreClient(ClientOptions options, LockClock clock, RandomGenerator random, Runnable stopClock) {
+        this.options = options;
+        this.clock = clock;
+        this.random = random;
+        this.stopClock = stopClock;
+        this.lastResponse = new LastResponse(clock);
+        this.warnings = new ThrottledLog(clock);
+        this.holders = new HeldLeases(warnings);
+        RenewalLog renewalLog = new RenewalLog(clock, warnings);
+        this.keeper = new LeaseKeeper(clock, lastResponse, renewalLog, options.requestTimeout());
+        this.cleanups = new PendingCleanups(clock, random, warnings, this::checkDrained);
+        this.callbacks = new CallbackExecutor(options.callbackExecutor(), isHandCranked(clock));
+        this.context = new ClientContext(AttemptIds.client(), options, clock, keeper, cleanups, blocking);
+    }
+
+    private AcquireCollaborators collaborators(LockBackend backend) {
+        ContenderRemovals removals = new ContenderRemovals(clock, lastResponse, cleanups, this::wakeLocalQueue);
+        boolean fencing = backend.capabilities().contains(Capability.FENCING);
+        return new AcquireCollaborators(
+                backend,
+                options,
+                random,
+                lastResponse,
+                queues,
+                acquires,
+                new LeaseCollaborators(
+                        clock, options.requestTimeout(), fencing, keeper, holders, removals, callbacks, warnings));
+    }
+
+    private void wakeLocalQueue(LockName name) {
+        if (!acquires.isClosing()) {
+            queues.wakeFirst(name);
+        }
+    }
+
+    /** The thread that moves such a clock is a test's own: user code may run on it. */
+    private static boolean isHandCranked(LockClock clock) {
+        return clock instanceof ManualClock || (clock instanceof SharedClock borrowed && borrowed.isHandCranked());
+    }
+
+    /** A client on a clock of its own. */
+    public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options) {
+        SystemClock clock = new SystemClock();
+        return open(open, options, clock, new Random(), clock::stop);
+    }
+
+    /** A client on the given clock, which stays the caller's. */
+    public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
+        SharedClock borrowed = new SharedClock(clock);
+        return open(open, options, borrowed, new Random(), borrowed::stop);
+    }
+
+    static CoreClient open(
+            Function<BackendContext, LockBackend> open,
+            ClientOptions options,
+            LockClock clock,
+            RandomGenerator random,
+            Runnable stopClock) {
+        CoreClient client = new CoreClient(options, clock, random, stopClock);
+        try {
+            LockBackend opened = open.apply(client.context);
+            client.acquiring = client.collaborators(opened);
+            client.lastResponse.received();
+            client.keeper.start(opened);
+            return client;
+        } catch (LinkageError e) {
+            client.stopThreads();
+            throw LinkageErrorCheck.of(e, "opening the client");
+        } catch (RuntimeException | Error e) {
+            client.stopThreads();
+            throw e;
+        }
+    }
+
+    private AcquireCollaborators acquiring() {
+        return Objects.requireNonNull(acquiring);
+    }
+
+    private LockBackend backend() {
+        return acquiring().backend();
+    }
+
+    @Override
+    public DistributedLock named(String name) {
+        return named(name, LockOptions.defaults());
+    }
+
+    @Override
+    public DistributedLock named(String name, LockOptions lockOptions) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(lockOptions, "options");
+        if (lockOptions.leaseDuration().isPresent() && !capabilities().contains(Capability.PER_LOCK_LEASE)) {
+            throw new IllegalArgumentException(
+                    "leaseDuration is " + lockOptions.leaseDuration().get()
+                            + ", but this backend has one lease for all locks: its session of "
+                            + backend().leaseDuration(Optional.empty()));
+        }
+        backend().leaseDuration(lockOptions.leaseDuration()); // refused here rather than by each acquire
+        return new CoreLock(acquiring(), admin(), new LockName(name), lockOptions);
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return backend().capabilities();
+    }
+
+    @Override
+    public Optional<LockAdmin> admin() {
+        return backend().admin().map(admin -> new CoreAdmin(admin, callbacks));
+    }
+
+    private void checkDrained() {
+        if (told && acquires.size() == 0 && cleanups.isEmpty()) {
+            closed.complete(null);
+        }
+    }
+
+    @Override
+    public void close() {
+        CompletableFuture<Void> withdrawn = beginClose();
+        // The bound is on the client's clock; the second one holds where nobody cranks that clock.
+        boolean interrupted = false;
+        try {
+            withdrawn.get(options.requestTimeout().plusSeconds(1).toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug("event=close-bound", e);
+        }
+        finishClose();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Tells waiters and holders, and begins to withdraw what they have; completes when that is done or its time is over. */
+    CompletableFuture<Void> beginClose() {
+        if (acquires.close()) {
+            acquires.endAll();
+            holders.close(new LossReason(LossReason.Kind.CLIENT_CLOSED, "the client was closed"));
+            LockClock.Timer bound = clock.schedule(options.requestTimeout(), () -> closed.complete(null));
+            closed.thenRun(bound::cancel);
+            told = true;
+            checkDrained();
+        }
+        return closed;
+    }
+
+    /** The end, whatever is still open. Once. */
+    void finishClose() {
+        if (!finished.compareAndSet(false, true)) {
+            return;
+        }
+        int underWay = acquires.size();
+        List<String> unsettled = cleanups.stop();
+        if (underWay > 0 || !unsettled.isEmpty()) {
+            log.warn(
+                    "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
+                    underWay,
+                    unsettled,
+                    backend().leaseDuration(Optional.empty()));
+        }
+        keeper.stop();
+        warnings.flush();
+        try {
+            backend().close();
+        } catch (RuntimeException | Error e) {
+            log.warn("event=backend-close-failed", e);
+        } finally {
+            stopThreads();
+        }
+    }
+
+    @Override
+    public String toString() {
+        AcquireCollaborators open = acquiring;
+        return "LockClient[" + (open == null ? "not connected" : open.backend().endpoints()) + ", client "
+                + context.clientId() + (acquires.isClosing() ? ", closed" : "") + "]";
+    }
+
+    private void stopThreads() {
+        keeper.stop();
+        blocking.shutdownNow(); // what still blocks there has nobody to answer
+        stopClock.run();
+        context.stop();
+        callbacks.close();
+        closed.complete(null);
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.DistributedLock;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseAction;
+import io.mortise.lock.LeaseFunction;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.acquire.AcquireCollaborators;
+import io.mortise.lock.core.acquire.AcquireOperation;
+import io.mortise.lock.core.acquire.AcquireOutcome;
+import io.mortise.lock.core.acquire.AsyncAcquire;
+import io.mortise.lock.core.acquire.OpenAcquires;
+import io.mortise.lock.core.lease.HeldLease;
+import io.mortise.lock.core.runtime.InterruptibleWait;
+import io.mortise.lock.internal.DurationLimits;
+import io.mortise.lock.spi.LockName;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Implementation of a lock handle: every way to acquire starts one {@link AcquireOperation}. */
+public final class CoreLock implements DistributedLock {
+    private final AcquireCollaborators with;
+    private final Optional<LockAdmin> admin;
+    private final LockName name;
+    private final LockOptions options;
+
+    CoreLock(AcquireCollaborators with, Optional<LockAdmin> admin, LockName name, LockOptions options) {
+        this.with = with;
+        this.admin = admin;
+        this.name = name;
+        this.options = options;
+    }
+
+    @Override
+    public String name() {
+        return name.value();
+    }
+
+    @Override
+    public Lease acquire() throws InterruptedException {
+        return await(null).orElseThrow();
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() throws InterruptedException {
+        return await(Duration.ZERO);
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
+        return await(checked(maxWait));
+    }
+
+    private Optional<Lease> await(@Nullable Duration maxWait) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before lock \"" + name + "\" was asked for");
+        }
+        CompletableFuture<AcquireOutcome> outcome = new CompletableFuture<>();
+        AcquireOperation acquisition = AcquireOperation.start(with, name, options, maxWait, outcome::complete);
+        return leaseOf(InterruptibleWait.await(outcome, name, acquisition::withdraw));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+        return async(null, lease -> lease.orElseThrow());
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
+        return async(checked(maxWait), Function.identity());
+    }
+
+    private <T> CompletableFuture<T> async(@Nullable Duration maxWait, Function<Optional<Lease>, T> result) {
+        return new AsyncAcquire<T>(with, name, options, maxWait).begin((outcome, future) -> {
+            Optional<Lease> lease = leaseOf(outcome);
+            if (!future.complete(result.apply(lease))) {
+                lease.ifPresent(Lease::releaseAsync); // ended by the caller while the grant was on its way
+            }
+        });
+    }
+
+    @Override
+    public <X extends Exception> void run(LeaseAction<X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
+        this.<Optional<Void>, X>call(lease -> {
+            body.run(lease);
+            return Optional.empty();
+        });
+    }
+
+    @Override
+    public <X extends Exception> boolean tryRun(Duration maxWait, LeaseAction<X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
+        return this.<Boolean, X>tryCall(maxWait, lease -> {
+                    body.run(lease);
+                    return true;
+                })
+                .isPresent();
+    }
+
+    @Override
+    public <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
+        return within(acquire(), body);
+    }
+
+    @Override
+    public <T, X extends Exception> Optional<T> tryCall(Duration maxWait, LeaseFunction<T, X> body)
+            throws X, InterruptedException {
+        Objects.requireNonNull(body, "body");
+        Optional<Lease> lease = tryAcquire(maxWait);
+        return lease.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        within(lease.get(), held -> Objects.requireNonNull(body.call(held), "the body returned null")));
+    }
+
+    private static <T, X extends Exception> T within(Lease lease, LeaseFunction<T, X> body) throws X {
+        T result;
+        try {
+            result = body.call(lease);
+        } catch (Throwable e) {
+            if (lease.release() == ReleaseOutcome.LOST) {
+                e.addSuppressed(lost(lease));
+            }
+            throw e;
+        }
+        if (lease.release() == ReleaseOutcome.LOST) {
+            throw lost(lease);
+        }
+        return result;
+    }
+
+    private static LeaseLostException lost(Lease lease) {
+        return new LeaseLostException(lease.lockName(), ((HeldLease) lease).lossReason());
+    }
+
+    @Override
+    public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
+        Objects.requireNonNull(body, "body");
+        return new AsyncAcquire<T>(with, name, options, null)
+                .begin((outcome, future) -> runAsync(leaseOf(outcome).orElseThrow(), body, future));
+    }
+
+    private static <T> void runAsync(
+            Lease lease, Function<? super Lease, ? extends CompletionStage<T>> body, CompletableFuture<T> future) {
+        CompletionStage<T> stage;
+        try {
+            // By way of a future of ours: a stage of the application's own making may throw at what hangs on it.
+            stage = Objects.requireNonNull(body.apply(lease), "the body returned no stage")
+                    .toCompletableFuture();
+        } catch (Throwable e) {
+            stage = CompletableFuture.failedFuture(e);
+        }
+        stage.whenComplete((value, failure) -> lease.releaseAsync().thenAccept(outcome -> {
+            if (failure != null) {
+                if (outcome == ReleaseOutcome.LOST) {
+                    failure.addSuppressed(lost(lease));
+                }
+                future.completeExceptionally(failure);
+            } else if (outcome == ReleaseOutcome.LOST) {
+                future.completeExceptionally(lost(lease));
+            } else {
+                future.complete(value);
+            }
+        }));
+    }
+
+    @Override
+    public CompletableFuture<LockStatus> status() {
+        return admin.orElseThrow(() -> new UnsupportedOperationException("this backend cannot show who holds a lock"))
+                .status(name.value())
+                .toCompletableFuture();
+    }
+
+    /** A close that came in between has ended the lease already; it is not delivered (S16). */
+    private Optional<Lease> leaseOf(AcquireOutcome outcome) {
+        if (outcome instanceof AcquireOutcome.Leased leased) {
+            if (with.open().isClosing()) {
+                throw OpenAcquires.closed();
+            }
+            return Optional.of(leased.lease());
+        }
+        if (outcome instanceof AcquireOutcome.Failed failed) {
+            throw failed.cause();
+        }
+        return Optional.empty();
+    }
+
+    private static Duration checked(Duration maxWait) {
+        if (Objects.requireNonNull(maxWait, "maxWait").isNegative()) {
+            throw new IllegalArgumentException("maxWait is " + maxWait + ", must be zero or more");
+        }
+        return maxWait.compareTo(DurationLimits.LONGEST) < 0 ? maxWait : DurationLimits.LONGEST;
+    }
+
+    @Override
+    public String toString() {
+        return "DistributedLock[" + name + "]";
+    }
+}

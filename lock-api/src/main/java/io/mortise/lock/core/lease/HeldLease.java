@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.lease;
+
+import io.mortise.lock.Lease;
+import io.mortise.lock.LeaseLostException;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.core.runtime.InterruptibleWait;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockName;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Implementation of a lease: held, then released or lost, exactly once. */
+public final class HeldLease implements Lease, KeepAlive.Listener {
+    private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
+
+    /** How it ended; without a reason: by release. */
+    private record End(@Nullable LossReason loss) {}
+
+    private static final End RELEASE = new End(null);
+
+    private final LeaseCollaborators with;
+    private final LockName name;
+    private final Contender contender;
+    private final String ownerId;
+    private final long token;
+    private final KeepAlive keepAlive;
+    private final Duration leaseDuration;
+    private final @Nullable Long holdUntil;
+    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
+    private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private final Set<ExpiryCallback> notices = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean held = new AtomicBoolean(); // counted by the keeper
+    private final AtomicBoolean lossHandled = new AtomicBoolean();
+    private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
+    private volatile LockClock.@Nullable Timer maxHold;
+
+    public HeldLease(
+            LeaseCollaborators with,
+            LockName name,
+            Contender contender,
+            String ownerId,
+            AttemptResult.Granted granted,
+            LockOptions options,
+            Duration leaseDuration) {
+        this.with = with;
+        this.name = name;
+        this.contender = contender;
+        this.ownerId = ownerId;
+        this.token = granted.token();
+        this.keepAlive = granted.keepAlive();
+        this.leaseDuration = leaseDuration;
+        this.holdUntil = options.maxHold()
+                .map(hold -> with.clock().nanoTime() + hold.toNanos())
+                .orElse(null);
+    }
+
+    /** Starts watching and renewing. False: it is over already, or the client closes; then {@link #discard} it. */
+    public boolean begin() {
+        boolean open = with.holders().add(this);
+        held.set(keepAlive.isValid() && with.keeper().hold(keepAlive));
+        boolean stands = open && held.get() && keepAlive.attach(this);
+        if (holdUntil != null) {
+            maxHold = with.clock()
+                    .schedule(Duration.ofNanos(holdUntil - with.clock().nanoTime()), this::checkDeadlines);
+        }
+        if (!stands || isOver()) {
+            stopWatching(); // a loss meanwhile may have undone only half of what was begun here
+            return false;
+        }
+        log.debug("event=granted lock=\"{}\" owner={} token={}", name, ownerId, token);
+        return true;
+    }
+
+    /** Never delivered to anybody: withdrawn, unless a loss has done it. */
+    public void discard() {
+        if (end.compareAndSet(null, RELEASE)) {
+            stopWatching();
+            with.removals().remove(name, contender, leaseDuration);
+        }
+    }
+
+    LockName name() {
+        return name;
+    }
+
+    @Override
+    public String lockName() {
+        return name.value();
+    }
+
+    @Override
+    public String ownerId() {
+        return ownerId;
+    }
+
+    @Override
+    public long fencingToken() {
+        if (!with.fencing()) {
+            throw new UnsupportedOperationException("this backend gives no fencing tokens");
+        }
+        return token;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !isOver() && left() > 0;
+    }
+
+    @Override
+    public void ensureHeld() {
+        if (!isHeld()) {
+            throw new LeaseLostException(lockName(), lossReason());
+        }
+    }
+
+    /** Why it is not held; a release by the application itself counts as its own removal. */
+    public LossReason lossReason() {
+        End ended = end.get();
+        if (ended != null && ended.loss() != null) {
+            return ended.loss();
+        }
+        if (ended == null) {
+            return keepAlive.reason().orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline is over"));
+        }
+        boolean gone = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
+        return new LossReason(
+                LossReason.Kind.REMOVED, gone ? "the store no longer had it when it was released" : "it was released");
+    }
+
+    @Override
+    public Duration remaining() {
+        return isOver() ? Duration.ZERO : Duration.ofNanos(Math.max(0, left()));
+    }
+
+    /** Released, lost or discarded: the state, not the clock. */
+    public boolean isOver() {
+        return end.get() != null;
+    }
+
+    /** Nanoseconds until the deadline or the end of the maximum hold, whichever comes first; zero only for good. */
+    private long left() {
+        while (keepAlive.isValid()) {
+            long now = with.clock().nanoTime();
+            long untilDeadline = keepAlive.validUntil() - now;
+            if (untilDeadline > 0) {
+                return holdUntil == null ? untilDeadline : Math.max(0, Math.min(untilDeadline, holdUntil - now));
+            }
+            // Past the deadline as read: isValid() knows whether a renewal that is being counted moves it.
+        }
+        return 0;
+    }
+
+    @Override
+    public CompletionStage<LossReason> lost() {
+        return lost.minimalCompletionStage();
+    }
+
+    @Override
+    public void onExpiring(Duration before, Runnable callback) {
+        Objects.requireNonNull(before, "before");
+        Objects.requireNonNull(callback, "callback");
+        if (before.isNegative() || before.isZero()) {
+            throw new IllegalArgumentException("before is " + before + ", must be more than zero");
+        }
+        ExpiryCallback notice = new ExpiryCallback(
+                this,
+                with.clock(),
+                before,
+                () -> with.callbacks().execute(() -> {
+                    if (!isOver()) { // it may have been released while the executor was busy
+                        callback.run();
+                    }
+                }));
+        notices.add(notice);
+        notice.check();
+    }
+
+    void forget(ExpiryCallback notice) {
+        notices.remove(notice);
+    }
+
+    /** It is gone: the state flips here and now, the callbacks follow on their executor (S7). */
+    @Override
+    public void lost(LossReason reason) {
+        if (end.compareAndSet(null, new End(reason))) {
+            stopWatching();
+            with.callbacks().execute(() -> lost.complete(reason));
+            released.complete(ReleaseOutcome.LOST);
+        }
+    }
+
+    /** Logs it, and withdraws what the store may still have; once, and only after a loss. */
+    @Override
+    public void afterLoss(LossReason told) {
+        End ended = end.get();
+        LossReason reason = ended == null ? null : ended.loss();
+        if (reason != null && lossHandled.compareAndSet(false, true)) {
+            with.warnings()
+                    .warn(
+                            "lost",
+                            reason.kind(),
+                            "lock=\"{}\" owner={} token={} reason=\"{}\"",
+                            name,
+                            ownerId,
+                            token,
+                            reason);
+            with.removals().remove(name, contender, leaseDuration);
+        }
+    }
+
+    /** Lost for a reason that concerns no other lease. */
+    public void loseAlone(LossReason reason) {
+        lost(reason);
+        afterLoss(reason);
+    }
+
+    @Override
+    public ReleaseOutcome release() {
+        beginRelease();
+        return InterruptibleWait.awaitOr(released, ReleaseOutcome.UNKNOWN);
+    }
+
+    @Override
+    public CompletableFuture<ReleaseOutcome> releaseAsync() {
+        beginRelease();
+        CompletableFuture<ReleaseOutcome> seen = new CompletableFuture<>();
+        released.thenAccept(outcome -> with.callbacks().execute(() -> seen.complete(outcome)));
+        return seen;
+    }
+
+    private void beginRelease() {
+        if (isOver()) {
+            return;
+        }
+        checkDeadlines(); // a loss that the timer has not seen yet must not turn into a release
+        if (!end.compareAndSet(null, RELEASE)) {
+            return;
+        }
+        stopWatching();
+        log.debug("event=releasing lock=\"{}\" owner={} token={}", name, ownerId, token);
+        LockClock.Timer bound =
+                with.clock().schedule(with.requestTimeout(), () -> released.complete(ReleaseOutcome.UNKNOWN));
+        released.thenRun(bound::cancel);
+        with.removals().remove(name, contender, leaseDuration, new AttemptCleanup.Listener<Boolean>() {
+            @Override
+            public void answered(Boolean wasThere, boolean firstTry) {
+                released.complete(outcome(wasThere, firstTry));
+            }
+
+            @Override
+            public void givenUp(Throwable last) {
+                released.complete(ReleaseOutcome.UNKNOWN);
+            }
+        });
+    }
+
+    /** "Not there" means that we lost it, unless an earlier try of ours, its reply lost, may have removed it (S5). */
+    private ReleaseOutcome outcome(boolean wasThere, boolean firstTry) {
+        if (wasThere) {
+            return ReleaseOutcome.RELEASED;
+        }
+        if (firstTry) {
+            return ReleaseOutcome.LOST;
+        }
+        return keepAlive.isValid() ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
+    }
+
+    private void checkDeadlines() {
+        if (!keepAlive.checkDeadline()) {
+            keepAlive.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
+        } else if (holdUntil != null && holdUntil - with.clock().nanoTime() <= 0) {
+            loseAlone(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
+        }
+    }
+
+    /** Idempotent: begin() repeats it where a loss came in between. */
+    private void stopWatching() {
+        keepAlive.detach(this);
+        if (held.getAndSet(false)) {
+            with.keeper().unhold(keepAlive);
+        }
+        with.holders().remove(this);
+        LockClock.Timer timer = maxHold;
+        if (timer != null) {
+            timer.cancel();
+        }
+        notices.forEach(ExpiryCallback::cancel);
+        notices.clear();
+    }
+
+    /** Whether this is the first warning about this lease. */
+    public boolean warnOnce() {
+        return selfWaitWarned.compareAndSet(false, true);
+    }
+
+    public boolean selfWaitWarned() {
+        return selfWaitWarned.get();
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        return contender.unwrap(Objects.requireNonNull(type, "type"));
+    }
+
+    @Override
+    public void close() {
+        ReleaseOutcome outcome = release();
+        if (outcome != ReleaseOutcome.RELEASED) {
+            with.warnings()
+                    .warn("close-not-released", outcome, "lock=\"{}\" owner={} outcome={}", name, ownerId, outcome);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Lease[" + name + ", owner " + ownerId + ", token " + token + ", " + (isHeld() ? "held" : "over") + "]";
+    }
+}

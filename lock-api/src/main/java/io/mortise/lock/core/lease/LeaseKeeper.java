@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.lease;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.core.runtime.CloseSteps;
+import io.mortise.lock.core.runtime.LastResponse;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renews leases in batches, and ends each at its deadline by a timer that renewals cannot delay. One per client; a lease that
+ * several grants share is renewed once for all.
+ *
+ * <p>Two timers serve all leases. They are brought forward, never back, and not cancelled with the last lease: a lock that is
+ * taken and released over and over does not wake the timer's thread each time.
+ */
+public final class LeaseKeeper {
+    private static final Duration FIRST_RETRY = Duration.ofMillis(50);
+
+    /** So many lost leases are cleaned up in one go. */
+    private static final int AT_ONCE = 100;
+
+    /** A timer that is so late was not merely waiting for a processor. */
+    private static final Duration PAUSE = Duration.ofMillis(500);
+
+    private final LockClock clock;
+    private final LastResponse lastResponse;
+    private final RenewalLog log;
+    private final Duration requestTimeout;
+
+    @GuardedBy("this")
+    private final Map<KeepAlive, Entry> entries = new LinkedHashMap<>();
+
+    @GuardedBy("this")
+    private LockClock.@Nullable Timer tick;
+
+    @GuardedBy("this")
+    private long tickAt;
+
+    @GuardedBy("this")
+    private LockClock.@Nullable Timer deadline;
+
+    @GuardedBy("this")
+    private long deadlineAt;
+
+    @GuardedBy("this")
+    private boolean stopped;
+
+    /** How long the process did not run, at least, when a timer came too late for the last time; zero for never. */
+    @GuardedBy("this")
+    private long pause;
+
+    @GuardedBy("this")
+    private long pauseEnded;
+
+    private volatile @Nullable LockBackend backend;
+
+    public LeaseKeeper(LockClock clock, LastResponse lastResponse, RenewalLog log, Duration requestTimeout) {
+        this.clock = clock;
+        this.lastResponse = lastResponse;
+        this.log = log;
+        this.requestTimeout = requestTimeout;
+    }
+
+    /** What renews; renewals that fall due before wait. */
+    public void start(LockBackend opened) {
+        backend = opened;
+    }
+
+    /** Keeps a session alive until it is lost, with or without grants on it. */
+    public synchronized void keep(KeepAlive session) {
+        Entry entry = enter(session);
+        if (entry != null) {
+            entry.kept = true;
+        }
+    }
+
+    /** Keeps it alive while grants are on it. False if it is lost already. */
+    synchronized boolean hold(KeepAlive keepAlive) {
+        Entry entry = enter(keepAlive);
+        if (entry == null) {
+            return false;
+        }
+        entry.grants++;
+        return true;
+    }
+
+    /** One grant less on it. */
+    synchronized void unhold(KeepAlive keepAlive) {
+        Entry entry = entries.get(keepAlive);
+        if (entry != null && --entry.grants == 0 && !entry.kept) {
+            entry.answered(RenewalLog.Outcome.RELEASED);
+            forget(entry);
+        }
+    }
+
+    private synchronized @Nullable Entry enter(KeepAlive keepAlive) {
+        Entry known = entries.get(keepAlive);
+        if (known != null) {
+            return known;
+        }
+        Entry entry = new Entry(keepAlive);
+        if (stopped || !keepAlive.attach(entry)) {
+            return null;
+        }
+        entries.put(keepAlive, entry);
+        checkBy(keepAlive.validUntil());
+        entry.renewAfter(keepAlive.renewEvery().toNanos(), clock.nanoTime());
+        return entry;
+    }
+
+    private synchronized void forget(Entry entry) {
+        entries.remove(entry.keepAlive);
+        entry.keepAlive.detach(entry);
+    }
+
+    private synchronized void checkBy(long at) {
+        if (stopped || (deadline != null && deadlineAt - at <= 0)) {
+            return;
+        }
+        if (deadline != null) {
+            deadline.cancel();
+        }
+        deadlineAt = at;
+        deadline = clock.schedule(Duration.ofNanos(at - clock.nanoTime()), this::checkDeadlines);
+    }
+
+    /** A deadline moves with each renewal: most are not over when the timer comes. */
+    private void checkDeadlines() {
+        List<KeepAlive> over = new ArrayList<>();
+        synchronized (this) {
+            deadline = null;
+            long now = clock.nanoTime();
+            noticePause(now - deadlineAt, now);
+            long soonest = Long.MAX_VALUE;
+            for (KeepAlive keepAlive : entries.keySet()) {
+                long left = keepAlive.validUntil() - now;
+                if (left <= 0) {
+                    over.add(keepAlive);
+                } else {
+                    soonest = Math.min(soonest, left);
+                }
+            }
+            if (soonest != Long.MAX_VALUE) {
+                checkBy(now + soonest);
+            }
+        }
+        Deque<Runnable> aftermath = new ArrayDeque<>();
+        for (KeepAlive keepAlive : over) {
+            keepAlive
+                    .expire()
+                    .ifPresentOrElse(aftermath::add, () -> checkBy(keepAlive.validUntil())); // renewed just now
+        }
+        work(aftermath);
+    }
+
+    /** A part at a time, so that the timer's thread comes to other deadlines in between. */
+    private void work(Deque<Runnable> aftermath) {
+        for (int i = 0; i < AT_ONCE && !aftermath.isEmpty(); i++) {
+            CloseSteps.run(aftermath.remove());
+        }
+        if (!aftermath.isEmpty()) {
+            clock.schedule(Duration.ZERO, () -> work(aftermath));
+        }
+    }
+
+    /** A timer that comes late tells that the process, or the machine, did not run. */
+    @GuardedBy("this")
+    private void noticePause(long late, long now) {
+        if (late >= PAUSE.toNanos() && (now - pauseEnded > 0 || late > pause)) {
+            pause = late;
+            pauseEnded = now;
+        }
+    }
+
+    private synchronized Optional<String> whyExpired(Entry entry) {
+        long now = clock.nanoTime();
+        if (tick != null) {
+            noticePause(now - tickAt, now); // asked before the timers had a chance to run
+        }
+        if (pause > 0 && pauseEnded - entry.keepAlive.validUntil() >= 0) {
+            return Optional.of(String.format(
+                    Locale.ROOT, "this process did not run for at least %.1f s, so nothing was renewed", pause / 1e9));
+        }
+        Throwable last = entry.failures == 0 ? null : entry.lastFailure;
+        return Optional.of("no renewal succeeded before the deadline" + (last == null ? "" : ": " + last.getMessage()));
+    }
+
+    /** Brings the tick forward if need be; never back, so that a tick may find nothing to do. */
+    private synchronized void tickBy(long at) {
+        if (stopped || (tick != null && tickAt - at <= 0)) {
+            return;
+        }
+        if (tick != null) {
+            tick.cancel();
+        }
+        tickAt = at;
+        tick = clock.schedule(Duration.ofNanos(at - clock.nanoTime()), this::renewDue);
+    }
+
+    /** All that is due, and what will be soon: many leases taken at different times end up in few requests. */
+    private void renewDue() {
+        List<KeepAlive> due = new ArrayList<>();
+        LockBackend renewing = backend;
+        synchronized (this) {
+            tick = null;
+            if (stopped) {
+                return;
+            }
+            long now = clock.nanoTime();
+            noticePause(now - tickAt, now);
+            long next = Long.MAX_VALUE;
+            for (Entry entry : entries.values()) {
+                if (entry.renewAt - now <= entry.early) {
+                    due.add(entry.keepAlive);
+                    entry.sentAt = now;
+                    // Without an answer it comes again after a request timeout, not with the next tick.
+                    entry.renewAt = now + Math.min(entry.keepAlive.renewEvery().toNanos(), requestTimeout.toNanos());
+                    entry.early = 0;
+                }
+                next = Math.min(next, entry.renewAt - now);
+            }
+            if (!entries.isEmpty()) {
+                tickAt = now + next;
+                tick = clock.schedule(Duration.ofNanos(next), this::renewDue);
+            }
+        }
+        if (due.isEmpty() || renewing == null) {
+            return;
+        }
+        try {
+            renewing.renew(due);
+        } catch (RuntimeException e) {
+            due.forEach(keepAlive -> keepAlive.unknown(e));
+        }
+    }
+
+    /** Brings forward the renewal of those; in one batch, on the timer thread. */
+    public void renewNow(Predicate<KeepAlive> which) {
+        List<KeepAlive> all;
+        synchronized (this) {
+            all = List.copyOf(entries.keySet());
+        }
+        List<KeepAlive> chosen = all.stream().filter(which).toList(); // foreign code
+        synchronized (this) {
+            long now = clock.nanoTime();
+            for (KeepAlive keepAlive : chosen) {
+                Entry entry = entries.get(keepAlive);
+                if (entry != null) {
+                    entry.renewAt = now;
+                }
+            }
+            if (!chosen.isEmpty()) {
+                tickBy(now);
+            }
+        }
+    }
+
+    /** How many leases it watches. */
+    public synchronized int size() {
+        return entries.size();
+    }
+
+    /** Ends renewals and deadline timers. */
+    public synchronized void stop() {
+        stopped = true;
+        List.copyOf(entries.values()).forEach(this::forget);
+        if (tick != null) {
+            tick.cancel();
+        }
+        if (deadline != null) {
+            deadline.cancel();
+        }
+    }
+
+    private final class Entry implements KeepAlive.Listener {
+        private final KeepAlive keepAlive;
+        private boolean kept;
+        private int grants;
+        private int failures;
+        private long renewAt;
+        private long early; // by so much it may join a tick that comes before
+        private @Nullable Long sentAt;
+        private @Nullable Throwable lastFailure;
+
+        Entry(KeepAlive keepAlive) {
+            this.keepAlive = keepAlive;
+        }
+
+        private void renewAfter(long pause, long from) {
+            synchronized (LeaseKeeper.this) {
+                if (entries.get(keepAlive) == this) {
+                    renewAt = from + pause;
+                    early = pause / 5;
+                    tickBy(renewAt);
+                }
+            }
+        }
+
+        /** Nobody waits any more for an answer to its renewals. */
+        private void answered(RenewalLog.Outcome how) {
+            synchronized (LeaseKeeper.this) {
+                if (failures > 0 && entries.get(keepAlive) == this) {
+                    failures = 0;
+                    log.ended(how);
+                }
+            }
+        }
+
+        @Override
+        public void extended() {
+            lastResponse.received();
+            synchronized (LeaseKeeper.this) {
+                answered(RenewalLog.Outcome.RENEWED);
+                long sent = sentAt != null ? sentAt : clock.nanoTime(); // unasked: by what the session did otherwise
+                renewAfter(keepAlive.renewEvery().toNanos(), sent);
+            }
+        }
+
+        @Override
+        public void unknown(Throwable cause) {
+            synchronized (LeaseKeeper.this) {
+                if (entries.get(keepAlive) != this) {
+                    return;
+                }
+                log.failed(cause, keepAlive.validUntil() - clock.nanoTime(), failures == 0);
+                long retryAfter = Math.min(
+                        FIRST_RETRY.toNanos() << Math.min(failures, 20),
+                        keepAlive.renewEvery().toNanos());
+                failures++;
+                lastFailure = cause;
+                renewAfter(retryAfter, clock.nanoTime());
+            }
+        }
+
+        @Override
+        public Optional<String> whyExpired() {
+            return LeaseKeeper.this.whyExpired(this);
+        }
+
+        @Override
+        public void lost(LossReason reason) {
+            synchronized (LeaseKeeper.this) {
+                answered(RenewalLog.Outcome.LOST);
+                forget(this);
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.core.lease.HeldLease;
+import io.mortise.lock.core.runtime.SharedClock;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** Interleavings by hand: each answer comes when the test says so. */
+class AcquireOperationTest {
+    private static final Duration LEASE = NoopBackend.LEASE;
+
+    private final ManualClock clock = new ManualClock();
+    private final List<Scripted> contenders = new ArrayList<>();
+    private final CoreClient client = open();
+
+    private static final class Grant extends KeepAlive {
+        Grant(ManualClock clock, Duration left) {
+            super(clock, LEASE.dividedBy(3), clock.nanoTime() + left.toNanos());
+        }
+    }
+
+    private static final class Scripted implements Contender {
+        final ContenderListener waiter;
+        final List<CompletableFuture<AttemptResult>> attempts = new ArrayList<>();
+        int ends;
+
+        Scripted(ContenderListener waiter) {
+            this.waiter = waiter;
+        }
+
+        CompletableFuture<AttemptResult> last() {
+            return attempts.get(attempts.size() - 1);
+        }
+
+        @Override
+        public CompletionStage<AttemptResult> attempt() {
+            attempts.add(new CompletableFuture<>());
+            return last();
+        }
+
+        @Override
+        public CompletionStage<Boolean> end() {
+            assertThat(attempts).as("calls never overlap").allMatch(CompletableFuture::isDone);
+            ends++;
+            return CompletableFuture.completedFuture(true);
+        }
+    }
+
+    private CoreClient open() {
+        SharedClock borrowed = new SharedClock(clock);
+        ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
+        return CoreClient.open(context -> new Backend(), options, borrowed, new Random(1), borrowed::stop);
+    }
+
+    private final class Backend extends NoopBackend {
+        Backend() {
+            super("script:1");
+        }
+
+        @Override
+        public Contender enqueue(LockRequest request, ContenderListener waiter) {
+            Scripted contender = new Scripted(waiter);
+            contenders.add(contender);
+            return contender;
+        }
+    }
+
+    private AttemptResult granted(Duration left) {
+        return new AttemptResult.Granted(1, new Grant(clock, left));
+    }
+
+    @Test
+    void S10_endedWhileAskingItIsWithdrawnAfterTheAnswer() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        future.cancel(true);
+        assertThat(contenders.get(0).ends).isZero();
+        contenders.get(0).last().complete(granted(LEASE));
+        assertThat(contenders.get(0).ends).isEqualTo(1);
+        assertThat(client.holders.size() + client.keeper.size() + clock.timers())
+                .isZero();
+    }
+
+    @Test
+    void S08_aGrantThatIsOverWhenItsAnswerComesIsWithdrawnForOneNewPlace() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        contenders.get(0).last().complete(granted(Duration.ZERO));
+        // The withdrawal was answered at once and woke this very waiter: one new place all the same.
+        assertThat(contenders).hasSize(2);
+        assertThat(contenders.get(0).ends).isEqualTo(1);
+        contenders.get(1).last().complete(granted(LEASE));
+        assertThat(future.join().isHeld()).isTrue();
+        assertThat(contenders).hasSize(2);
+    }
+
+    @Test
+    void S07_aLossBeforeTheGrantWasCollectedIsNeverDelivered() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        contenders.get(0).waiter.lost(new LossReason(LossReason.Kind.REMOVED, "test"));
+        contenders.get(0).last().complete(granted(LEASE));
+        assertThat(future).isNotDone();
+        assertThat(contenders).hasSize(2);
+        assertThat(contenders.get(0).ends).isEqualTo(1);
+        assertThat(client.holders.size() + client.keeper.size()).isZero();
+    }
+
+    @Test
+    void S09_aSingleAttemptThatIsDisplacedTriesOneNewPlace() {
+        CompletableFuture<Optional<Lease>> future = client.named("x").tryAcquireAsync(Duration.ZERO);
+        contenders.get(0).last().complete(new AttemptResult.Displaced("the session ended"));
+        contenders.get(1).last().complete(new AttemptResult.Displaced("the session ended"));
+        assertThatThrownBy(future::join)
+                .hasCauseInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("the session ended");
+        assertThat(contenders).hasSize(2);
+        assertThat(clock.timers()).isZero();
+    }
+
+    @Test
+    void S05_aSharedSessionLosesNoGrantByTheReleaseOfAnother() {
+        Grant session = new Grant(clock, LEASE);
+        List<Lease> leases = new ArrayList<>();
+        for (String name : List.of("a", "b")) {
+            CompletableFuture<Lease> future = client.named(name).acquireAsync();
+            contenders.get(leases.size()).last().complete(new AttemptResult.Granted(leases.size(), session));
+            leases.add(future.join());
+        }
+        leases.get(0).close();
+        leases.get(0).close();
+        assertThat(client.keeper.size()).isEqualTo(1);
+        CompletableFuture<LossReason> lost = leases.get(1).lost().toCompletableFuture();
+        session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
+        assertThat(lost).isDone();
+        assertThat(leases.get(0).lost().toCompletableFuture()).isNotDone();
+    }
+
+    @Test
+    void S04_waitingALeaseLongForOneselfIsWarnedOfOnce() {
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        contenders.get(0).last().complete(granted(LEASE.multipliedBy(10)));
+        HeldLease held = (HeldLease) first.join();
+        CompletableFuture<Lease> second = client.named("x").acquireAsync();
+        contenders.get(1).last().complete(new AttemptResult.Waiting(LEASE.multipliedBy(5)));
+        clock.advance(LEASE.minusMillis(1));
+        assertThat(held.selfWaitWarned()).isFalse();
+        clock.advance(Duration.ofMillis(1));
+        assertThat(held.selfWaitWarned()).isTrue();
+        assertThat(held.warnOnce()).as("a second warning").isFalse();
+        assertThat(second).isNotDone();
+    }
+
+    @Test
+    void S16_closeWaitsForAnAttemptInFlightAndSendsNothingNew() {
+        CompletableFuture<Lease> first = client.named("x").acquireAsync();
+        CompletableFuture<Lease> second = client.named("x").acquireAsync();
+        CompletableFuture<Void> closed = client.beginClose();
+        assertThatThrownBy(first::join).hasCauseInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(second::join).hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(contenders).as("the second never asked").hasSize(1);
+        assertThat(closed).isNotDone();
+        contenders.get(0).last().complete(granted(LEASE));
+        assertThat(contenders.get(0).ends).isEqualTo(1);
+        assertThat(closed).isDone();
+        client.finishClose();
+        client.close();
+        assertThat(clock.timers()).isZero();
+        assertThat(client.queues.size()).isZero();
+    }
+
+    @Test
+    void S15_whoStandsInLineIsToldBusyOnlyIfTheStoreSaidSoToTheFirst() {
+        Duration wait = Duration.ofMillis(100);
+        var first = client.named("x").tryAcquireAsync(wait);
+        var second = client.named("x").tryAcquireAsync(wait);
+        clock.advance(wait);
+        assertThatThrownBy(first::join).as("no answer").hasCauseInstanceOf(BackendUnavailableException.class);
+        assertThatThrownBy(second::join).as("behind no answer").hasCauseInstanceOf(BackendUnavailableException.class);
+        contenders.forEach(contender -> contender.last().complete(new AttemptResult.Waiting(LEASE)));
+        contenders.clear();
+
+        var third = client.named("x").tryAcquireAsync(wait);
+        var fourth = client.named("x").tryAcquireAsync(wait);
+        contenders.get(0).last().complete(new AttemptResult.Waiting(LEASE));
+        clock.advance(wait);
+        assertThat(third.join()).as("busy").isEmpty();
+        assertThat(fourth.join()).as("behind busy").isEmpty();
+
+        contenders.clear();
+        var fifth = client.named("x").acquireAsync();
+        var sixth = client.named("x").tryAcquireAsync(wait);
+        contenders.get(0).last().complete(granted(LEASE));
+        assertThat(fifth).isDone();
+        clock.advance(wait);
+        assertThat(sixth.join()).as("behind one who got it").isEmpty();
+    }
+
+    @Test
+    void S15_anUnboundedWaitFailsAfterTheOutageAndNamesTheEndpoints() {
+        CompletableFuture<Lease> future = client.named("x").acquireAsync();
+        while (!future.isDone()) {
+            assertThat(clock.nanoTime()).isLessThanOrEqualTo(LEASE.toNanos());
+            if (!contenders.get(0).last().isDone()) {
+                contenders.get(0).last().completeExceptionally(new BackendUnavailableException("no route"));
+            }
+            clock.advance(Duration.ofMillis(100));
+        }
+        assertThatThrownBy(future::join).hasMessageContaining("script:1").hasMessageContaining("no route");
+        assertThat(contenders.get(0).ends).isEqualTo(1);
+    }
+}

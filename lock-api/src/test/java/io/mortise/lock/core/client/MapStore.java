@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.LeaseStore;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.OwnerRecord;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/** The smallest store: a map that can be hung, or lose an answer. What a third party's first backend looks like. */
+public final class MapStore implements LeaseStore {
+    private record Row(String attempt, String record, long token, long expiresAt) {}
+
+    public final Map<LockName, Row> rows = new ConcurrentHashMap<>();
+    public final AtomicLong requests = new AtomicLong();
+    volatile boolean hung;
+    /** Broken: executes nothing. */
+    volatile boolean answersNull;
+    /** Impolite. */
+    volatile boolean clearsWhatItIsGiven;
+    /** Acquires execute so much later, and their answers are lost. */
+    volatile Duration late = Duration.ZERO;
+
+    private final AtomicLong tokens = new AtomicLong();
+    private final LockClock clock;
+
+    public MapStore(LockClock clock) {
+        this.clock = clock;
+    }
+
+    private <T> CompletionStage<T> answer(Supplier<T> request) {
+        requests.incrementAndGet();
+        if (hung) {
+            return new CompletableFuture<>();
+        }
+        if (answersNull) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return CompletableFuture.completedFuture(request.get());
+    }
+
+    @Override
+    public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
+        Supplier<Answer> request = () -> {
+            String attempt = OwnerRecord.attemptId(ownerRecord).orElseThrow();
+            long now = clock.nanoTime();
+            Row row = rows.compute(
+                    name,
+                    (n, old) -> old != null && old.expiresAt() - now > 0
+                            ? old
+                            : new Row(attempt, ownerRecord, tokens.incrementAndGet(), now + lease.toNanos()));
+            return row.attempt().equals(attempt) ? new Answer.Token(row.token()) : new Answer.HeldBy(row.record());
+        };
+        if (!late.isZero()) {
+            clock.schedule(late, () -> CompletableFuture.completedFuture(request.get()));
+            return CompletableFuture.failedFuture(new BackendUnavailableException("the answer was lost"));
+        }
+        return answer(request);
+    }
+
+    @Override
+    public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
+        return answer(() -> {
+            long now = clock.nanoTime();
+            Set<Grant> gone = new HashSet<>(grants);
+            for (Grant grant : grants) {
+                rows.computeIfPresent(grant.name(), (n, row) -> {
+                    if (row.attempt().equals(grant.attemptId()) && row.expiresAt() - now > 0) {
+                        gone.remove(grant);
+                        return new Row(row.attempt(), row.record(), row.token(), now + lease.toNanos());
+                    }
+                    return row;
+                });
+            }
+            if (clearsWhatItIsGiven) {
+                try {
+                    grants.clear();
+                } catch (UnsupportedOperationException e) {
+                    return gone;
+                }
+            }
+            return gone;
+        });
+    }
+
+    @Override
+    public CompletionStage<Boolean> release(Grant grant) {
+        return answer(() -> {
+            boolean[] was = new boolean[1];
+            rows.computeIfPresent(grant.name(), (n, row) -> {
+                was[0] = row.attempt().equals(grant.attemptId());
+                return was[0] ? null : row;
+            });
+            return was[0];
+        });
+    }
+
+    @Override
+    public String endpoints() {
+        return "map:1";
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockBackend;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** What tests of single interleavings need beside their contenders: tokens, one lease for all, no queue, no renewal. */
+public abstract class NoopBackend implements LockBackend {
+    public static final Duration LEASE = Duration.ofSeconds(10);
+
+    private final String endpoints;
+
+    public NoopBackend(String endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    @Override
+    public String endpoints() {
+        return endpoints;
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return Set.of(Capability.FENCING);
+    }
+
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        return LEASE;
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return false;
+    }
+
+    @Override
+    public void renew(List<KeepAlive> due) {}
+
+    @Override
+    public void close() {}
+}

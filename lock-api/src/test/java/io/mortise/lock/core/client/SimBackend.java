@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.Capability;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** One client's side of the simulated store: written as a backend author would, over the simulated network. */
+final class SimBackend implements LockBackend {
+    final SimProcess process;
+    private final SimWorld world;
+    private final BackendContext context;
+    private final Map<String, SimContender> contenders = new LinkedHashMap<>();
+    private @Nullable Session session;
+    private @Nullable CompletableFuture<Session> opening;
+    boolean closed;
+
+    SimBackend(SimProcess process, BackendContext context) {
+        this.process = process;
+        this.world = process.world;
+        this.context = context;
+        if (world.sessions) {
+            adopt(world.store.openSession(world.lease), world.now());
+        }
+    }
+
+    private Session adopt(long id, long sent) {
+        Session opened = new Session(id, sent);
+        session = opened;
+        context.keep(opened);
+        return opened;
+    }
+
+    @Override
+    public String endpoints() {
+        return "sim:1";
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return world.sessions
+                ? Set.of(Capability.FENCING, Capability.CRASH_RELEASE)
+                : Set.of(Capability.FENCING, Capability.CRASH_RELEASE, Capability.PER_LOCK_LEASE);
+    }
+
+    @Override
+    public Duration leaseDuration(Optional<Duration> asked) {
+        return world.sessions ? world.lease : asked.orElse(world.lease);
+    }
+
+    @Override
+    public boolean queuesWaiters() {
+        return world.queuing;
+    }
+
+    @Override
+    public Contender enqueue(LockRequest request, ContenderListener waiter) {
+        SimContender contender = new SimContender(request, waiter);
+        contenders.put(request.attemptId(), contender);
+        return contender;
+    }
+
+    /** A hint from the store; without an attempt: for all who want that lock. */
+    void wake(String name, @Nullable String attempt) {
+        for (SimContender contender : List.copyOf(contenders.values())) {
+            if (contender.request.name().value().equals(name)
+                    && (attempt == null || contender.request.attemptId().equals(attempt))) {
+                contender.waiter.wake();
+            }
+        }
+    }
+
+    /** The store says that an operator removed this grant. */
+    void deleted(String attempt) {
+        SimContender contender = contenders.get(attempt);
+        if (contender != null) {
+            contender.waiter.lost(new LossReason(LossReason.Kind.REMOVED, "an operator removed it"));
+        }
+    }
+
+    @Override
+    public void renew(List<KeepAlive> due) {
+        long sent = context.clock().nanoTime();
+        for (KeepAlive keepAlive : due) {
+            if (keepAlive instanceof Session mine) {
+                request(() -> world.store.renewSession(mine.id, world.lease))
+                        .whenComplete((alive, failure) -> answer(mine, alive, failure, sent, world.lease));
+            } else if (keepAlive instanceof Grant mine) {
+                Duration lease = mine.request.leaseDuration();
+                String name = mine.request.name().value();
+                request(() -> world.store.renew(name, mine.request.attemptId(), this, lease))
+                        .whenComplete((alive, failure) -> answer(mine, alive, failure, sent, lease));
+            }
+        }
+    }
+
+    private void answer(
+            KeepAlive mine, @Nullable Boolean alive, @Nullable Throwable failure, long sent, Duration lease) {
+        if (failure != null || alive == null) {
+            mine.unknown(failure == null ? new IllegalStateException() : failure);
+        } else if (alive) {
+            mine.extend(deadline(sent, lease));
+            if (mine instanceof Session) {
+                for (String attempt : List.copyOf(contenders.keySet())) {
+                    if (world.store.deleted.contains(attempt)) {
+                        deleted(attempt);
+                    }
+                }
+            }
+        } else {
+            mine.lost(new LossReason(
+                    mine instanceof Session ? LossReason.Kind.SESSION_ENDED : LossReason.Kind.REMOVED, "gone"));
+        }
+    }
+
+    private long deadline(long sent, Duration lease) {
+        return world.fault == SimFault.DEADLINE_FROM_ANSWER
+                ? context.clock().nanoTime() + lease.toNanos()
+                : LockClock.deadline(sent, lease);
+    }
+
+    private <T> CompletionStage<T> request(Supplier<T> execution) {
+        CompletableFuture<T> answer = world.send(process, execution);
+        return world.fault == SimFault.NO_REQUEST_TIMEOUT ? answer : context.timed("simulated request", answer);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        Session last = session;
+        if (last != null) {
+            world.send(process, () -> {
+                world.store.endSession(last.id);
+                return true;
+            });
+        }
+    }
+
+    private final class Session extends KeepAlive {
+        private final long id;
+
+        Session(long id, long sent) {
+            super(context.clock(), world.lease.dividedBy(3), deadline(sent, world.lease));
+            this.id = id;
+        }
+
+        @Override
+        protected void onLost(LossReason reason) {
+            request(() -> {
+                world.store.endSession(id);
+                return true;
+            });
+            for (SimContender contender : List.copyOf(contenders.values())) {
+                if (contender.mine == this) {
+                    contender.waiter.wake();
+                }
+            }
+        }
+    }
+
+    private final class Grant extends KeepAlive {
+        private final LockRequest request;
+
+        Grant(LockRequest request, long sent) {
+            super(context.clock(), request.leaseDuration().dividedBy(3), deadline(sent, request.leaseDuration()));
+            this.request = request;
+        }
+    }
+
+    private CompletionStage<Session> liveSession() {
+        if (session != null && session.isValid()) {
+            return CompletableFuture.completedFuture(session);
+        }
+        if (opening != null) {
+            return opening;
+        }
+        CompletableFuture<Session> opened = new CompletableFuture<>();
+        opening = opened;
+        long sent = context.clock().nanoTime();
+        request(() -> world.store.openSession(world.lease)).whenComplete((id, failure) -> {
+            opening = null;
+            if (failure != null) {
+                opened.completeExceptionally(failure);
+            } else {
+                opened.complete(adopt(id, sent));
+            }
+        });
+        return opened;
+    }
+
+    private final class SimContender implements Contender {
+        private final LockRequest request;
+        private final ContenderListener waiter;
+        private @Nullable Session mine;
+        private int calls;
+
+        SimContender(LockRequest request, ContenderListener waiter) {
+            this.request = request;
+            this.waiter = waiter;
+        }
+
+        private <T> CompletionStage<T> alone(CompletionStage<T> stage) {
+            if (++calls > 1) {
+                world.broken("SPI: calls on one contender overlap");
+            }
+            CompletableFuture<T> answer = new CompletableFuture<>();
+            stage.whenComplete((value, failure) -> {
+                calls--;
+                if (failure != null) {
+                    answer.completeExceptionally(failure);
+                } else {
+                    answer.complete(value);
+                }
+            });
+            return answer;
+        }
+
+        @Override
+        public CompletionStage<AttemptResult> attempt() {
+            contenders.put(request.attemptId(), this);
+            if (!world.sessions) {
+                return alone(ask(null));
+            }
+            if (mine == null) {
+                return alone(liveSession().thenCompose(live -> {
+                    mine = live;
+                    return ask(live);
+                }));
+            }
+            return alone(
+                    mine.isValid()
+                            ? ask(mine)
+                            : CompletableFuture.completedFuture(new AttemptResult.Displaced("the session is over")));
+        }
+
+        private CompletionStage<AttemptResult> ask(@Nullable Session on) {
+            long sent = context.clock().nanoTime();
+            String name = request.name().value();
+            return request(() -> world.store.acquire(
+                            name,
+                            request.attemptId(),
+                            SimBackend.this,
+                            on == null ? 0 : on.id,
+                            request.leaseDuration(),
+                            request.mayWait()))
+                    .thenApply(answer -> {
+                        if (answer.sessionOver()) {
+                            return new AttemptResult.Displaced("the session was over");
+                        }
+                        if (answer.token() != 0) {
+                            return new AttemptResult.Granted(
+                                    answer.token(), on == null ? new Grant(request, sent) : on);
+                        }
+                        return new AttemptResult.Waiting(
+                                world.fault == SimFault.NO_HINT_NO_FALLBACK ? Duration.ofHours(1) : SimWorld.FALLBACK);
+                    });
+        }
+
+        @Override
+        public CompletionStage<Boolean> end() {
+            return alone(request(() -> world.store.end(request.name().value(), request.attemptId()))
+                    .thenApply(wasThere -> {
+                        contenders.remove(request.attemptId());
+                        return wasThere;
+                    }));
+        }
+
+        @Override
+        public void abandon() {
+            if (mine != null) {
+                mine.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "something on it could not be settled"));
+            }
+        }
+    }
+
+    /** For a request that is known to have failed at once. */
+    static BackendUnavailableException refusedConnection() {
+        return new BackendUnavailableException("connection refused by sim:1");
+    }
+}

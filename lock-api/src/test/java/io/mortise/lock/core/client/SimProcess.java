@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.ClientClosedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.core.lease.HeldLease;
+import io.mortise.lock.core.runtime.SharedClock;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One simulated process, with a clock that can be stopped together with it, and what its application does. */
+final class SimProcess {
+    /** One call of the application. */
+    static final class Wish {
+        final String name;
+        final @Nullable Duration maxWait;
+        final long started;
+        final int order;
+        CompletableFuture<?> future = new CompletableFuture<>();
+        boolean paused;
+        boolean ended;
+
+        Wish(String name, @Nullable Duration maxWait, long started, int order) {
+            this.name = name;
+            this.maxWait = maxWait;
+            this.started = started;
+            this.order = order;
+        }
+    }
+
+    /** One lease that the application was given. */
+    static final class Held {
+        final HeldLease lease;
+        final Wish wish;
+        final long grantOrder;
+        boolean released;
+        boolean seenOver;
+        int announced;
+
+        Held(HeldLease lease, Wish wish, long grantOrder) {
+            this.lease = lease;
+            this.wish = wish;
+            this.grantOrder = grantOrder;
+        }
+    }
+
+    final SimWorld world;
+    final int id;
+    final CoreClient client;
+    final List<Wish> pending = new ArrayList<>();
+    final List<Held> leases = new ArrayList<>();
+    final Random random;
+    boolean paused;
+    boolean closing;
+    boolean closed;
+    long lastContact;
+    private final Deque<Runnable> late = new ArrayDeque<>();
+    private int timers;
+
+    SimProcess(SimWorld world, int id) {
+        this.world = world;
+        this.id = id;
+        this.random = new Random(world.seed * 31 + id);
+        this.lastContact = world.now();
+        SharedClock clock = new SharedClock(new ProcessClock());
+        ClientOptions options = ClientOptions.defaults()
+                .requestTimeout(SimWorld.REQUEST_TIMEOUT)
+                .callbackExecutor(task -> world.clock.schedule(
+                        Duration.ofNanos(random.nextInt((int) SimWorld.CALLBACK_DELAY.toNanos())),
+                        () -> deliver(task)));
+        this.client = CoreClient.open(context -> new SimBackend(this, context), options, clock, random, clock::stop);
+    }
+
+    /** Runs it now, or when the process goes on. */
+    void deliver(Runnable event) {
+        if (paused) {
+            late.add(event);
+        } else {
+            event.run();
+        }
+    }
+
+    void pause() {
+        paused = true;
+        pending.forEach(wish -> wish.paused = true);
+    }
+
+    void resume() {
+        paused = false;
+        for (Held held : leases) { // S02: the first call, before any timer has run
+            SimStore.Entry holder = world.store.holder(held.wish.name);
+            if (held.lease.isHeld()
+                    && holder != null
+                    && !holder.attempt.equals(held.lease.ownerId())
+                    && !world.excused(held)) {
+                world.broken("S02: isHeld() at the first call after a pause, but the store has granted it to another");
+            }
+        }
+        while (!paused && !late.isEmpty()) {
+            late.remove().run();
+        }
+    }
+
+    /** Timers that are set and have not run. */
+    int timers() {
+        return timers;
+    }
+
+    void acquire(String name, @Nullable Duration maxWait, LockOptions options) {
+        Wish wish = new Wish(name, maxWait, world.now(), world.nextOrder());
+        pending.add(wish);
+        CoreLock lock = (CoreLock) client.named(name, options);
+        if (maxWait == null) {
+            CompletableFuture<Lease> future = lock.acquireAsync();
+            wish.future = future;
+            future.whenComplete((lease, failure) -> done(wish, Optional.ofNullable(lease), failure));
+        } else {
+            CompletableFuture<Optional<Lease>> future = lock.tryAcquireAsync(maxWait);
+            wish.future = future;
+            future.whenComplete((lease, failure) -> done(wish, lease == null ? Optional.empty() : lease, failure));
+        }
+    }
+
+    void giveUp(Wish wish) {
+        wish.ended = true;
+        if (random.nextBoolean()) {
+            wish.future.cancel(true);
+        } else {
+            wish.future.completeExceptionally(new CancellationException("by the application"));
+        }
+    }
+
+    private void done(Wish wish, Optional<Lease> lease, @Nullable Throwable failure) {
+        pending.remove(wish);
+        if (wish.ended) {
+            return;
+        }
+        if (failure instanceof ClientClosedException) {
+            if (!closing) {
+                world.broken("S16: failed as closed, but the client is not closing");
+            }
+            return;
+        }
+        if (wish.maxWait != null && !wish.paused) {
+            Duration limit = wish.maxWait.isZero() ? SimWorld.REQUEST_TIMEOUT : wish.maxWait;
+            long over = world.now() - wish.started - limit.toNanos();
+            if (over > SimWorld.CALLBACK_DELAY.plusMillis(50).toNanos()) {
+                world.broken("S09: waited " + over / 1_000_000 + " ms longer than " + limit);
+            }
+        }
+        if (failure != null) {
+            if (!(failure instanceof BackendUnavailableException)) {
+                world.broken("S15: failed with " + failure);
+            }
+            if (!wish.paused && world.alwaysHealthy(wish.started)) {
+                world.broken("S15: unavailable, but the store answered all the time: " + failure);
+            }
+            return;
+        }
+        if (lease.isEmpty()) {
+            long silent = world.now() - lastContact;
+            long limit = Math.max(SimWorld.REQUEST_TIMEOUT.toNanos(), world.lease.toNanos() / 3);
+            if (!wish.paused && silent > limit + SimWorld.CALLBACK_DELAY.toNanos()) {
+                world.broken("S15: busy, but the store has been silent for " + silent / 1_000_000 + " ms");
+            }
+            return;
+        }
+        if (closing) {
+            world.broken("S16: a lease was delivered after close() began");
+        }
+        world.delivered(this, wish, (HeldLease) lease.get());
+    }
+
+    void release(Held held) {
+        if (!held.lease.isOver() && held.lease.isHeld()) {
+            held.released = true;
+        }
+        held.lease.releaseAsync().thenAccept(outcome -> {
+            if (outcome == null) {
+                world.broken("S05: no outcome");
+            }
+        });
+        if (random.nextInt(4) == 0) {
+            held.lease.releaseAsync(); // idempotent
+        }
+    }
+
+    void close() {
+        closing = true;
+        client.beginClose().thenRun(() -> world.clock.schedule(Duration.ZERO, () -> deliver(this::finish)));
+    }
+
+    private void finish() {
+        client.finishClose();
+        closed = true;
+        if (client.queues.size() + client.holders.size() + client.keeper.size() > 0 || !client.cleanups.isEmpty()) {
+            world.broken("S17: after close there are " + state());
+        }
+        if (timers != 0) {
+            world.broken("S17: after close there are " + timers + " timers");
+        }
+    }
+
+    String state() {
+        return client.queues.size() + " lines, " + client.holders.size() + " leases, " + client.keeper.size()
+                + " watched, settlements " + (client.cleanups.isEmpty() ? "none" : "open");
+    }
+
+    private final class ProcessClock implements LockClock {
+        @Override
+        public long nanoTime() {
+            return world.now();
+        }
+
+        @Override
+        public Timer schedule(Duration delay, Runnable task) {
+            boolean[] over = new boolean[1];
+            timers++;
+            Timer timer = world.clock.schedule(
+                    delay,
+                    () -> deliver(() -> {
+                        if (!over[0]) {
+                            over[0] = true;
+                            timers--;
+                            task.run();
+                        }
+                    }));
+            return () -> {
+                if (!over[0]) {
+                    over[0] = true;
+                    timers--;
+                    timer.cancel();
+                }
+            };
+        }
+    }
+}

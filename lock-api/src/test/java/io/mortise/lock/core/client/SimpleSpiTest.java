@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.LockOptions;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.core.runtime.Backoff;
+import io.mortise.lock.spi.LeaseStoreBackend;
+import io.mortise.lock.spi.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A store of three verbs, through the whole core, under a clock cranked by hand. */
+@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SimpleSpiTest {
+    private final ManualClock clock = new ManualClock();
+    private final MapStore store = new MapStore(clock);
+    private final LockClient one = client();
+    private final LockClient two = client();
+
+    private LockClient client() {
+        return LockClients.over(
+                context -> new LeaseStoreBackend(store, context),
+                ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).callbackExecutor(Runnable::run),
+                clock);
+    }
+
+    @Test
+    void S01_S03_oneAtATimeAndTokensRise() {
+        Lease first = one.named("x").acquireAsync().join();
+        CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isEmpty();
+        clock.advance(Duration.ofMinutes(2));
+        assertThat(first.isHeld()).as("renewed").isTrue();
+        assertThat(waiting).isNotDone();
+        assertThat(first.releaseAsync().join()).isEqualTo(ReleaseOutcome.RELEASED);
+        clock.advance(Duration.ofMillis(200));
+        assertThat(waiting.join().fencingToken()).isGreaterThan(first.fencingToken());
+        assertThat(first.releaseAsync().join()).as("idempotent").isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(waiting.join().isHeld()).isTrue();
+    }
+
+    @Test
+    void S07_aSilentHolderIsToldBeforeAnotherIsGranted() {
+        Lease first = one.named("x").acquireAsync().join();
+        CompletableFuture<LossReason> lost = first.lost().toCompletableFuture();
+        store.hung = true;
+        clock.advance(Duration.ofSeconds(30));
+        assertThat(lost.join().kind()).isEqualTo(LossReason.Kind.EXPIRED);
+        assertThat(first.remaining()).isZero();
+        store.hung = false;
+        assertThat(two.named("x").tryAcquireAsync(Duration.ZERO).join()).isPresent();
+    }
+
+    @Test
+    void S02_falseAtTheFirstCallAfterAPause() {
+        Lease lease = one.named("x").acquireAsync().join();
+        clock.leap(Duration.ofSeconds(31));
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lease.releaseAsync().join()).isEqualTo(ReleaseOutcome.LOST);
+        assertThat(lease.lost().toCompletableFuture()).isDone();
+    }
+
+    @Test
+    void S08_aRequestThatExecutesAfterTheWithdrawalIsCleanedUp() {
+        store.late = Duration.ofSeconds(2);
+        CompletableFuture<Optional<Lease>> attempt = one.named("x").tryAcquireAsync(Duration.ZERO);
+        assertThat(attempt).isCompletedExceptionally();
+        store.late = Duration.ZERO;
+        clock.advance(Duration.ofMillis(2_001));
+        assertThat(store.rows).as("the late request has executed").hasSize(1);
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(store.rows).isEmpty();
+    }
+
+    /** One lost reply, then another's long hold: the grant that comes at last counts from its own request. */
+    @Test
+    void S02_S08_aReplyLostEarlyInALongWaitCostsTheLaterGrantNothing() {
+        Lease held = two.named("x").acquireAsync().join();
+        store.late = Duration.ofDays(1);
+        CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
+        store.late = Duration.ZERO;
+        clock.advance(Duration.ofSeconds(25));
+        held.releaseAsync().join();
+        clock.advance(Duration.ofMillis(200));
+        assertThat(waiting.join().remaining()).isGreaterThan(Duration.ofSeconds(29));
+        assertThat(waiting.join().fencingToken()).isEqualTo(held.fencingToken() + 1);
+        clock.advance(Duration.ofMinutes(2));
+        assertThat(waiting.join().isHeld()).isTrue();
+        assertThat(waiting.join().releaseAsync().join()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** The lost request executes after "busy", when the lock is free: nobody's grant, removed while the same waiter waits. */
+    @Test
+    void S08_aRequestThatExecutesAfterTheAnswerBusyIsCleanedUp() {
+        Lease held = two.named("x").acquireAsync().join();
+        store.late = Duration.ofSeconds(10);
+        CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
+        store.late = Duration.ZERO;
+        clock.advance(Duration.ofMillis(9_900));
+        store.hung = true; // nobody's question comes between the release and the late request
+        clock.advance(Duration.ofMillis(99));
+        store.rows.clear();
+        clock.advance(Duration.ofMillis(1));
+        store.hung = false;
+        assertThat(store.rows).as("the late request has executed").hasSize(1);
+        assertThat(waiting).isNotDone();
+        clock.advance(Duration.ofSeconds(9));
+        assertThat(waiting.join().remaining()).isGreaterThan(Duration.ofSeconds(15));
+        assertThat(waiting.join().releaseAsync().join()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(store.rows).isEmpty();
+        assertThat(held.isHeld()).isFalse();
+    }
+
+    /** The lost request did execute, and the store was silent for most of the lease: what is left of it is given back. */
+    @Test
+    void S02_aGrantWhoseAnswerWasLostLongAgoIsRenewedBeforeItIsHandedOver() {
+        store.late = Duration.ofNanos(1);
+        CompletableFuture<Lease> waiting = one.named("x").acquireAsync();
+        clock.advance(Duration.ofNanos(1));
+        store.late = Duration.ZERO;
+        store.hung = true;
+        clock.advance(Duration.ofSeconds(25));
+        assertThat(store.rows).hasSize(1);
+        assertThat(waiting).isNotDone();
+        store.hung = false;
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(waiting.join().remaining()).isGreaterThan(Duration.ofSeconds(25));
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(waiting.join().isHeld()).isTrue();
+    }
+
+    @Test
+    void S16_closeKnowsOfARequestThatMayYetExecute() {
+        store.late = Duration.ofSeconds(2);
+        assertThat(one.named("x").tryAcquireAsync(Duration.ZERO)).isCompletedExceptionally();
+        store.late = Duration.ZERO;
+        CoreClient client = (CoreClient) one;
+        assertThat(client.cleanups.isEmpty()).isFalse();
+        clock.advance(Duration.ofSeconds(30));
+        assertThat(client.cleanups.isEmpty()).as("for one lease duration").isTrue();
+        client.close();
+        assertThat(clock.timers()).isZero();
+    }
+
+    @Test
+    void S19_aNameInWhatCouldNotBeWithdrawnForgesNothingBesideIt() {
+        store.late = Duration.ofSeconds(2);
+        assertThat(one.named("a\"\nevent=forged").tryAcquireAsync(Duration.ZERO))
+                .isCompletedExceptionally();
+        assertThat(((CoreClient) one).cleanups.stop())
+                .isNotEmpty()
+                .allSatisfy(what -> assertThat(what)
+                        .contains("lock \"a\\\"\\nevent=forged\"")
+                        .doesNotContain("\n"));
+    }
+
+    @Test
+    void S07_aRenewalAnsweredByNullIsUnknown() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.answersNull = true;
+        long before = store.requests.get();
+        clock.advance(Duration.ofSeconds(15));
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(store.requests.get() - before).as("retried soon").isGreaterThan(3);
+        store.answersNull = false;
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void S14_anAcquireAnsweredByNullFailsAndNamesTheStore() {
+        store.answersNull = true;
+        assertThatThrownBy(() -> one.named("x").acquireAsync().join())
+                .hasCauseInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining(MapStore.class.getName() + " answered null to acquire of x");
+        store.answersNull = false;
+    }
+
+    @Test
+    void S05_aReleaseAnsweredByNullIsUnknownUntilSettled() {
+        Lease lease = one.named("x").acquireAsync().join();
+        store.answersNull = true;
+        CompletableFuture<ReleaseOutcome> released = lease.releaseAsync();
+        store.answersNull = false;
+        clock.advance(Duration.ofSeconds(2));
+        assertThat(released).isCompleted();
+        assertThat(store.rows).isEmpty();
+    }
+
+    /** A store may keep the collection that it was given. */
+    @Test
+    void S07_whatIsAskedToBeRenewedCannotBeChangedByTheStore() {
+        store.clearsWhatItIsGiven = true;
+        Lease lease = one.named("x").acquireAsync().join();
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void S07_maxHoldAndOnExpiring() {
+        List<String> told = new ArrayList<>();
+        Lease lease = one.named("x", LockOptions.defaults().maxHold(Duration.ofSeconds(40)))
+                .acquireAsync()
+                .join();
+        lease.onExpiring(Duration.ofSeconds(5), () -> told.add("expiring at " + clock.nanoTime() / 1_000_000_000));
+        lease.lost().thenAccept(reason -> told.add(reason.kind() + " at " + clock.nanoTime() / 1_000_000_000));
+        clock.advance(Duration.ofMinutes(1));
+        assertThat(told).containsExactly("expiring at 35", "MAX_HOLD at 40");
+        assertThat(store.rows).isEmpty();
+    }
+
+    @Test
+    void S12_waitersOfOneProcessAreFirstInFirstOut() {
+        Lease held = one.named("x").acquireAsync().join();
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            int each = i;
+            one.named("x").acquireAsync().thenAccept(lease -> {
+                order.add(each);
+                lease.releaseAsync();
+            });
+        }
+        long before = store.requests.get();
+        held.releaseAsync();
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(order).containsExactly(0, 1, 2, 3, 4);
+        assertThat(store.requests.get() - before).as("one contender at a time").isLessThan(30);
+    }
+
+    @Test
+    void S15_thousandsOfWaitersFailTogetherWhenTheStoreIsGone() {
+        store.hung = true;
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            waiting.add(one.named("x").acquireAsync());
+        }
+        clock.advance(Duration.ofSeconds(32));
+        assertThat(waiting).allMatch(CompletableFuture::isCompletedExceptionally);
+        assertThat(((CoreClient) one).queues.size()).isZero();
+    }
+
+    @Test
+    void aClientNamesItsStoreAndItself() {
+        assertThat(one).asString().matches("LockClient\\[.+, client \\w+\\]").isNotEqualTo(two.toString());
+        one.close();
+        assertThat(one).asString().endsWith(", closed]");
+    }
+
+    @Test
+    void S17_nothingIsLeftAfterClose() {
+        Lease held = one.named("x").acquireAsync().join();
+        CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
+        one.close();
+        assertThat(held.isHeld()).isFalse();
+        two.close();
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(store.rows).isEmpty();
+        assertThat(clock.timers()).isZero();
+    }
+
+    @Test
+    void backoffDoublesWithJitterUpToItsLimit() {
+        Backoff backoff = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(1), new java.util.Random(1));
+        long least = 50;
+        for (int i = 0; i < 40; i++) {
+            assertThat(backoff.next().toMillis()).isBetween(least, least + least / 5);
+            least = Math.min(1_000, least * 2);
+        }
+        backoff.reset();
+        assertThat(backoff.next().toMillis()).isBetween(50L, 60L);
+    }
+}

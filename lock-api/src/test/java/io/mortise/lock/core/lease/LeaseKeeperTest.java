@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.core.runtime.LastResponse;
+import io.mortise.lock.core.runtime.ThrottledLog;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockBackend;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class LeaseKeeperTest {
+    private static final Duration PERIOD = Duration.ofSeconds(10);
+
+    private final ManualClock clock = new ManualClock();
+    private final LeaseKeeper keeper = new LeaseKeeper(
+            clock, new LastResponse(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
+    private final List<List<KeepAlive>> renewals = new ArrayList<>();
+
+    private final class Grant extends KeepAlive {
+        Grant() {
+            super(clock, PERIOD, clock.nanoTime() + PERIOD.multipliedBy(3).toNanos());
+        }
+
+        void renewed() {
+            extend(clock.nanoTime() + PERIOD.multipliedBy(3).toNanos());
+        }
+    }
+
+    private void answer(Consumer<Grant> how) {
+        keeper.start(new LockBackend() {
+            @Override
+            public String endpoints() {
+                return "test";
+            }
+
+            @Override
+            public Set<Capability> capabilities() {
+                return Set.of();
+            }
+
+            @Override
+            public Duration leaseDuration(Optional<Duration> asked) {
+                return PERIOD;
+            }
+
+            @Override
+            public boolean queuesWaiters() {
+                return false;
+            }
+
+            @Override
+            public Contender enqueue(LockRequest request, ContenderListener waiter) {
+                throw new UnsupportedOperationException();
+            }
+
+            @Override
+            public void renew(List<KeepAlive> due) {
+                renewals.add(due);
+                due.forEach(each -> how.accept((Grant) each));
+            }
+
+            @Override
+            public void close() {}
+        });
+    }
+
+    @Test
+    void S07_whatIsChosenIsRenewedNowInOneBatchAndThenAgainInItsRhythm() {
+        answer(Grant::renewed);
+        List<Grant> grants = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            Grant grant = new Grant();
+            grants.add(grant);
+            assertThat(keeper.hold(grant)).isTrue();
+        }
+        clock.advance(Duration.ofSeconds(1));
+        keeper.renewNow(keepAlive -> keepAlive != grants.get(0));
+        clock.advance(Duration.ZERO);
+        assertThat(renewals).containsExactly(List.copyOf(grants.subList(1, 1_000)));
+        clock.advance(PERIOD.minusMillis(1_001)); // that of the one that was left out
+        clock.advance(Duration.ofMillis(1));
+        assertThat(renewals.get(1)).contains(grants.get(0));
+        assertThat(keeper.size()).isEqualTo(1_000);
+    }
+
+    @Test
+    void manyLeasesTakenAtAnyTimeAreRenewedInFewRequests() {
+        answer(grant -> clock.schedule(Duration.ofMillis(3), grant::renewed));
+        Random random = new Random(1);
+        List<Grant> grants = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            clock.advance(Duration.ofMillis(random.nextInt(20)));
+            Grant grant = new Grant();
+            grants.add(grant);
+            assertThat(keeper.hold(grant)).isTrue();
+        }
+        clock.advance(PERIOD);
+        renewals.clear();
+        clock.advance(PERIOD.multipliedBy(10));
+        assertThat(renewals).hasSizeLessThanOrEqualTo(100);
+        assertThat(grants).allMatch(KeepAlive::isValid);
+        grants.forEach(keeper::unhold);
+        assertThat(keeper.size()).isZero();
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(clock.timers()).isZero();
+    }
+
+    @Test
+    void S07_theDeadlineFiresWhateverRenewDoes() {
+        List<Consumer<Grant>> ways = List.of(
+                grant -> {}, // hangs
+                grant -> grant.unknown(new IllegalStateException("no answer")),
+                grant -> {
+                    throw new IllegalStateException("broken backend");
+                });
+        for (Consumer<Grant> way : ways) {
+            renewals.clear();
+            answer(way);
+            Grant grant = new Grant();
+            assertThat(keeper.hold(grant)).isTrue();
+            clock.advance(PERIOD.multipliedBy(3).minusMillis(1));
+            assertThat(grant.isValid()).isTrue();
+            clock.advance(Duration.ofMillis(1));
+            assertThat(grant.reason().orElseThrow().kind()).isEqualTo(LossReason.Kind.EXPIRED);
+            assertThat(renewals).hasSizeBetween(5, 40);
+            assertThat(keeper.size()).isZero();
+            clock.advance(PERIOD.multipliedBy(3));
+            assertThat(clock.timers()).isZero();
+        }
+    }
+
+    @Test
+    void aRenewalWithoutAnswerIsNotRepeatedByTheTicksOfOthers() {
+        Grant silent = new Grant();
+        answer(grant -> {
+            if (grant != silent) {
+                grant.renewed();
+            }
+        });
+        assertThat(keeper.hold(silent)).isTrue();
+        for (int i = 0; i < 20; i++) {
+            clock.advance(Duration.ofMillis(600));
+            assertThat(keeper.hold(new Grant())).isTrue();
+        }
+        clock.advance(Duration.ofSeconds(3)); // 15 s; asked from 10 s on, about once a second
+        assertThat(renewals.stream().filter(due -> due.contains(silent)).count())
+                .isBetween(3L, 7L);
+    }
+
+    @Test
+    void aKeptSessionIsRenewedWithoutGrantsUntilItIsLost() {
+        answer(Grant::renewed);
+        Grant session = new Grant();
+        keeper.keep(session);
+        assertThat(keeper.hold(session)).isTrue();
+        keeper.unhold(session);
+        clock.advance(PERIOD.multipliedBy(6));
+        assertThat(session.isValid()).isTrue();
+        assertThat(renewals).hasSizeBetween(5, 7);
+        session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
+        assertThat(keeper.size()).isZero();
+        assertThat(keeper.hold(session)).isFalse();
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(clock.timers()).isZero();
+    }
+
+    /** Each timer that is set may wake a thread: a lock that is taken and released all the time must not. */
+    @Test
+    void aLeaseThatIsSoonReleasedSetsNoTimer() {
+        AtomicInteger set = new AtomicInteger();
+        LockClock counting = new LockClock() {
+            @Override
+            public long nanoTime() {
+                return clock.nanoTime();
+            }
+
+            @Override
+            public Timer schedule(Duration delay, Runnable task) {
+                set.incrementAndGet();
+                return clock.schedule(delay, task);
+            }
+        };
+        LeaseKeeper counted = new LeaseKeeper(
+                counting,
+                new LastResponse(clock),
+                new RenewalLog(clock, new ThrottledLog(clock)),
+                Duration.ofSeconds(1));
+        for (int i = 0; i < 100; i++) {
+            Grant grant = new Grant();
+            assertThat(counted.hold(grant)).isTrue();
+            counted.unhold(grant);
+            clock.advance(Duration.ofMillis(1));
+        }
+        assertThat(set).hasValue(2);
+    }
+
+    @Test
+    void S17_stopLeavesNoTimer() {
+        answer(Grant::renewed);
+        keeper.keep(new Grant());
+        assertThat(keeper.hold(new Grant())).isTrue();
+        keeper.stop();
+        assertThat(clock.timers()).isZero();
+        assertThat(keeper.hold(new Grant())).isFalse();
+    }
+
+    /** What a lease is told by one of many that expire at once. */
+    private void expireMany(int count, List<String> order) {
+        for (int i = 0; i < count; i++) {
+            Grant grant = new Grant();
+            assertThat(keeper.hold(grant)).isTrue();
+            grant.attach(new KeepAlive.Listener() {
+                @Override
+                public void lost(LossReason reason) {
+                    order.add("told");
+                }
+
+                @Override
+                public void afterLoss(LossReason reason) {
+                    order.add("after");
+                }
+            });
+        }
+    }
+
+    @Test
+    void S07_allLeasesThatExpireAtOnceAreToldBeforeAnythingIsLoggedOrSent() {
+        answer(grant -> {});
+        List<String> order = new ArrayList<>();
+        expireMany(10_000, order);
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(order).hasSize(20_000);
+        assertThat(order.subList(0, 10_000)).containsOnly("told");
+        assertThat(order.subList(10_000, 20_000)).containsOnly("after");
+    }
+
+    @Test
+    void S07_aPausedProcessIsToldFromASilentStore() {
+        answer(grant -> {});
+        Grant silent = new Grant();
+        keeper.hold(silent);
+        clock.advance(PERIOD.multipliedBy(3));
+        assertThat(silent.reason().orElseThrow().detail()).startsWith("no renewal succeeded");
+        Grant paused = new Grant();
+        keeper.hold(paused);
+        clock.jump(PERIOD.multipliedBy(3));
+        assertThat(paused.reason().orElseThrow().detail()).startsWith("this process did not run for at least 20.0 s");
+        Grant released = new Grant();
+        keeper.hold(released);
+        clock.leap(PERIOD.multipliedBy(4)); // asked before any timer had a chance to run
+        assertThat(released.checkDeadline()).isFalse();
+        assertThat(released.reason().orElseThrow().detail()).startsWith("this process did not run for at least 39.0 s");
+    }
+}

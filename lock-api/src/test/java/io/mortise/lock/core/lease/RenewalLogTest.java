@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.core.client.NoopBackend;
+import io.mortise.lock.core.runtime.LastResponse;
+import io.mortise.lock.core.runtime.RecordedLog;
+import io.mortise.lock.core.runtime.ThrottledLog;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.slf4j.event.Level;
+
+class RenewalLogTest {
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private final ManualClock clock = new ManualClock();
+    private final RecordedLog recorded = new RecordedLog();
+    private final RenewalLog log = new RenewalLog(clock, new ThrottledLog(clock, recorded.logger), recorded.logger);
+    private final LeaseKeeper keeper = new LeaseKeeper(clock, new LastResponse(clock), log, Duration.ofSeconds(1));
+    private final List<Grant> grants = new ArrayList<>();
+    private boolean silent;
+
+    private final class Grant extends KeepAlive {
+        Grant() {
+            super(clock, LEASE.dividedBy(3), clock.nanoTime() + LEASE.toNanos());
+        }
+
+        /** Each in a request of its own. */
+        void renew() {
+            if (silent) {
+                unknown(new IllegalStateException("no answer"));
+            } else {
+                extend(clock.nanoTime() + LEASE.toNanos());
+            }
+        }
+    }
+
+    private void hold(int count) {
+        keeper.start(new NoopBackend("test") {
+            @Override
+            public Contender enqueue(LockRequest request, ContenderListener waiter) {
+                throw new UnsupportedOperationException();
+            }
+
+            @Override
+            public void renew(List<KeepAlive> due) {
+                due.forEach(each -> ((Grant) each).renew());
+            }
+        });
+        for (int i = 0; i < count; i++) {
+            grants.add(new Grant());
+            assertThat(keeper.hold(grants.get(i))).isTrue();
+        }
+    }
+
+    private List<String> lines() {
+        return recorded.lines(Level.INFO);
+    }
+
+    @Test
+    void S07_anOutageIsOneLineWhenItBeginsAndOneWhenItIsOver() {
+        hold(200);
+        silent = true;
+        clock.advance(Duration.ofSeconds(20));
+        assertThat(lines())
+                .hasSize(1)
+                .first()
+                .asString()
+                .startsWith("WARN event=renewal-unknown leases=1 left_ms=20000 ");
+        assertThat(recorded.lines(Level.DEBUG)).as("the others").hasSizeGreaterThan(1_000);
+        silent = false;
+        clock.advance(Duration.ofSeconds(10));
+        assertThat(lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("INFO event=renewal-unknown-over renewed=200 lost=0 released=0 requests=")
+                .contains(" after_ms=1");
+    }
+
+    @Test
+    void S07_aRequestThatFailsForManyLeasesIsOneLineWithTheirCountAndTheLeastTimeLeft() {
+        Throwable cause = new IllegalStateException("no answer");
+        for (int seconds : new int[] {9, 4, 7}) {
+            log.failed(cause, Duration.ofSeconds(seconds).toNanos(), true);
+        }
+        assertThat(lines()).as("before all have been told").isEmpty();
+        clock.advance(Duration.ZERO);
+        assertThat(lines())
+                .hasSize(1)
+                .first()
+                .asString()
+                .startsWith("WARN event=renewal-unknown leases=3 left_ms=4000 ");
+    }
+
+    @Test
+    void S07_anOutageThatEndsAllLeasesSaysHowMany() {
+        hold(200);
+        silent = true;
+        clock.advance(Duration.ofSeconds(15));
+        keeper.unhold(grants.get(0));
+        clock.advance(LEASE.multipliedBy(3));
+        assertThat(lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("INFO event=renewal-unknown-over renewed=0 lost=199 released=1 requests=");
+    }
+
+    @Test
+    void S07_aConnectionThatComesAndGoesIsToldAFewTimes() {
+        hold(10);
+        for (int i = 0; i < 100; i++) {
+            silent = i % 2 == 0;
+            clock.advance(Duration.ofMillis(100));
+            keeper.renewNow(each -> true);
+            clock.advance(Duration.ZERO);
+        }
+        assertThat(lines()).hasSizeLessThanOrEqualTo(12);
+    }
+}

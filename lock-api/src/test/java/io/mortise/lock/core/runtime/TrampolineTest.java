@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.core.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TrampolineTest {
+    private final List<String> ran = new ArrayList<>();
+
+    @Test
+    void S11_aTurnThatFailsTakesNoneFromTheOthers() {
+        StackOverflowError error = new StackOverflowError("the first");
+        assertThatThrownBy(() -> Trampoline.run(() -> {
+                    Trampoline.run(() -> ran.add("second"));
+                    Trampoline.run(() -> {
+                        throw new IllegalStateException("the third");
+                    });
+                    Trampoline.run(() -> ran.add("fourth"));
+                    ran.add("first");
+                    throw error;
+                }))
+                .isSameAs(error)
+                .hasSuppressedException(new IllegalStateException("the third"));
+        assertThat(ran).containsExactly("first", "second", "fourth");
+        Trampoline.run(() -> ran.add("at once"));
+        assertThat(ran).endsWith("at once");
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+class ConnectDeadlineTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration SHORT = Duration.ofMillis(300);
+
+    private final Future<String> silent = new CompletableFuture<>();
+    private int tries;
+
+    private static ConnectDeadline within(Duration limit) {
+        return ConnectDeadline.of("h1:1", limit);
+    }
+
+    private static BackendRefusedException refused(Throwable failure) {
+        return new BackendRefusedException("refused: " + failure.getCause(), failure);
+    }
+
+    private String unavailable() {
+        tries++;
+        throw new BackendUnavailableException("try " + tries);
+    }
+
+    @Test
+    void S15_silenceEndsWithTheTime() {
+        assertThatThrownBy(() -> within(SHORT).await(silent, ConnectDeadlineTest::refused))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessage("no answer from h1:1 in 300 ms")
+                .hasNoCause(); // logs would print "TimeoutException: null"
+        assertThatThrownBy(() -> within(SHORT).orSay(() -> "no quorum").await(silent, ConnectDeadlineTest::refused))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessage("no quorum");
+    }
+
+    @Test
+    void S15_aFailureIsToldAsWhatItMeans() {
+        Future<String> failed = CompletableFuture.failedFuture(new IOException("no"));
+        assertThatThrownBy(() -> within(LONG).await(failed, ConnectDeadlineTest::refused))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessage("refused: java.io.IOException: no");
+    }
+
+    @Test
+    void S15_anInterruptEndsTheWait_andStays() {
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> within(LONG).await(silent, ConnectDeadlineTest::refused))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessage("interrupted while connecting to h1:1")
+                .hasNoCause();
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void S15_whatIsYetToComeUpIsTriedAgain() {
+        assertThat(within(LONG).<String>tryFor(() -> tries < 2 ? unavailable() : "there"))
+                .isEqualTo("there");
+        assertThat(tries).isEqualTo(2);
+    }
+
+    @Test
+    void S15_theLastTrysFailureIsTold() {
+        assertThatThrownBy(() -> within(SHORT).tryFor(this::unavailable))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageMatching("no answer from h1:1 in 300 ms: try [1-3]");
+        assertThat(tries).isBetween(1, 3);
+    }
+
+    /** The last try has no end of its own. */
+    @Test
+    void S15_whatAnEarlierTryFailedWithIsToldIfTheLastOneIsCutShort() {
+        ConnectDeadline beginning = within(SHORT);
+        assertThatThrownBy(() -> beginning.tryFor(
+                        () -> tries < 1 ? unavailable() : beginning.await(silent, ConnectDeadlineTest::refused)))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("try 1");
+    }
+
+    @Test
+    void S15_whatRefusesIsNotTriedAgain_norOnceInterrupted() {
+        assertThatThrownBy(() -> within(LONG).tryFor(() -> {
+                    tries++;
+                    throw new BackendRefusedException("no");
+                }))
+                .isInstanceOf(BackendRefusedException.class);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> within(LONG).tryFor(this::unavailable)).hasMessage("try 2");
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void S15_aLinkageErrorIsNoOutage() {
+        NoClassDefFoundError missing = new NoClassDefFoundError("org/assertj/core/Missing");
+        assertThatThrownBy(() -> within(LONG).tryFor(() -> {
+                    tries++;
+                    throw new BackendUnavailableException("no answer", missing);
+                }))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("assertj-core");
+        assertThat(tries).isEqualTo(1);
+        assertThatThrownBy(() -> within(LONG).await(CompletableFuture.failedFuture(missing), ConnectDeadlineTest::refused))
+                .isInstanceOf(LockConfigurationException.class)
+                .hasMessageContaining("assertj-core");
+    }
+}
