@@ -109,7 +109,8 @@ class ConnectDeadlineTest {
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("assertj-core");
         assertThat(tries).isEqualTo(1);
-        assertThatThrownBy(() -> within(LONG).await(CompletableFuture.failedFuture(missing), ConnectDeadlineTest::refused))
+        assertThatThrownBy(
+                        () -> within(LONG).await(CompletableFuture.failedFuture(missing), ConnectDeadlineTest::refused))
                 .isInstanceOf(LockConfigurationException.class)
                 .hasMessageContaining("assertj-core");
     }

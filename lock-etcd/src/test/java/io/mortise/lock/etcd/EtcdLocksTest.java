@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.Locks;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.connect.Locks;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

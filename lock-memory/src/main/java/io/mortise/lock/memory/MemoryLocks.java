@@ -3,9 +3,9 @@ package io.mortise.lock.memory;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
-import io.mortise.lock.connect.LockClients;
 import java.util.Objects;
 import java.util.function.Function;
 

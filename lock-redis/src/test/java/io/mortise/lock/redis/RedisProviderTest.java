@@ -26,8 +26,7 @@ class RedisProviderTest {
 
     @Test
     void isFoundByItsSchemes() {
-        assertThat(Locks.providers())
-                .contains(new Locks.ProviderInfo("redis", RedisProvider.class.getName()));
+        assertThat(Locks.providers()).contains(new Locks.ProviderInfo("redis", RedisProvider.class.getName()));
     }
 
     @Test

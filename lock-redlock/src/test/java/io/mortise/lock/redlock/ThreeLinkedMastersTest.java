@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;

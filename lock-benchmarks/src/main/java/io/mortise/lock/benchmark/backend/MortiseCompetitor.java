@@ -3,8 +3,8 @@ package io.mortise.lock.benchmark.backend;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.Locks;
 import io.mortise.lock.ReleaseOutcome;
+import io.mortise.lock.connect.Locks;
 import java.util.OptionalLong;
 
 /** Mortise as an application uses it. The same on every backend. */

@@ -8,7 +8,7 @@ public final class LoggingSetup {
     private static final String PREFIX = "org.slf4j.simpleLogger.";
 
     /** What they warn of is a lease that is lost or was not released, which the command tells the user, with what follows. */
-    private static final List<String> TOLD = List.of("ThrottledLog", "CoreClient");
+    private static final List<String> TOLD = List.of("runtime.ThrottledLog", "client.CoreClient");
 
     private LoggingSetup() {}
 

@@ -24,7 +24,7 @@ class DocumentsTest {
     private static final List<String> LIBRARIES = List.of("api", "memory", "redis", "redlock", "etcd", "zookeeper");
     private static final Pattern LOGGED =
             Pattern.compile("\\.(debug|trace|info|warn|error|atLevel)\\([^;]*?\"event=([a-z0-9-]+)");
-    private static final Pattern THROTTLED = Pattern.compile("warnings\\.warn\\(\\s*\"([a-z-]+)\"");
+    private static final Pattern THROTTLED = Pattern.compile("warnings(?:\\(\\))?\\.warn\\(\\s*\"([a-z-]+)\"");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9-]+)` \\| (?:INFO|WARN|ERROR)");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#:\\s]+)(#[^)]*)?\\)");
 

@@ -87,6 +87,12 @@ class ForwardingLock implements DistributedLock {
     }
 
     @Override
+    public <T, X extends Exception> Optional<T> tryCall(Duration maxWait, LeaseFunction<T, X> body)
+            throws X, InterruptedException {
+        return honest.tryCall(maxWait, lease -> body.call(dress.apply(lease)));
+    }
+
+    @Override
     public <T, X extends Exception> T call(LeaseFunction<T, X> body) throws X, InterruptedException {
         return honest.call(lease -> body.call(dress.apply(lease)));
     }

@@ -3,11 +3,11 @@ package io.mortise.lock.proof.mutants;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.proof.MemoryLine;
 import io.mortise.lock.proof.OneMemoryStore;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.connect.LockClients;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
