@@ -2,8 +2,6 @@
 package io.mortise.lock.cli;
 
 import io.mortise.lock.cli.bench.BenchCommand;
-import io.mortise.lock.cli.demo.DemoCommand;
-import io.mortise.lock.cli.demo.DemoWorkerCommand;
 import io.mortise.lock.cli.help.CompletionCommand;
 import io.mortise.lock.cli.help.ManCommand;
 import io.mortise.lock.cli.run.HoldCommand;
@@ -25,10 +23,7 @@ import picocli.CommandLine;
 final class CommandRegistry {
     /** In the order of the help. */
     static final List<String> NAMES =
-            List.of("run", "hold", "who", "list", "watch", "release", "doctor", "bench", "demo", "completion", "man");
-
-    /** For other commands to run. */
-    static final List<String> HIDDEN = List.of("demo-worker");
+            List.of("run", "hold", "who", "list", "watch", "release", "doctor", "bench", "completion", "man");
 
     private CommandRegistry() {}
 
@@ -40,9 +35,8 @@ final class CommandRegistry {
     /** Those that are among these arguments; all if the first is none of them. */
     static CommandLine under(LockCtl top, String... args) {
         List<String> words = Arrays.asList(args);
-        List<String> every = Stream.concat(NAMES.stream(), HIDDEN.stream()).toList();
-        boolean named = !words.isEmpty() && every.contains(words.get(0));
-        return with(top, named ? every.stream().filter(words::contains).toList() : every);
+        boolean named = !words.isEmpty() && NAMES.contains(words.get(0));
+        return with(top, named ? NAMES.stream().filter(words::contains).toList() : NAMES);
     }
 
     private static CommandLine with(LockCtl top, List<String> names) {
@@ -61,10 +55,8 @@ final class CommandRegistry {
             case "release" -> new ReleaseCommand();
             case "doctor" -> new DoctorCommand();
             case "bench" -> new BenchCommand();
-            case "demo" -> new DemoCommand();
             case "completion" -> new CompletionCommand(LockCtl::complete);
             case "man" -> new ManCommand(LockCtl::complete);
-            case "demo-worker" -> new DemoWorkerCommand();
             default -> throw new IllegalArgumentException(name);
         };
     }

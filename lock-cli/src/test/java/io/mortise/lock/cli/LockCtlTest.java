@@ -20,26 +20,18 @@ class LockCtlTest {
     @Test
     void helpAndVersionGoToStandardOutput() {
         assertThat(run("--help")).isZero();
-        assertThat(run("demo", "--help")).isZero();
+        assertThat(run("list", "--help")).isZero();
         assertThat(run("--version")).isZero();
         assertThat(out.toString())
-                .contains("Usage: lockctl", "Usage: lockctl demo", "lockctl ", "--workers", "--items");
-        assertThat(out.toString()).doesNotContain("demo-worker");
+                .contains("Usage: lockctl", "Usage: lockctl list", "lockctl ", "--json");
         assertThat(err.toString()).isEmpty();
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            demo --workers 1       | is 1, must be a whole number from 2 to 64
-            demo --workers 65      | is 65, must be a whole number from 2 to 64
-            demo --items 0         | is 0, must be a whole number from 1 to 1000000
-            demo --items 1000001   | is 1000001, must be a whole number from 1 to 1000000
-            demo --items many      | is many, must be a whole number from 1 to 1000000
-            demo --url memory:x    | workers are processes
-            demo --url nosuch:x    | no provider for scheme "nosuch"
-            demo --url nonsense    | "nonsense" is not a lock URL
-            --url memory:x demo    | workers are processes
-            demo --nosuch          | try 'lockctl demo --help'
+            list --url nosuch:x    | no provider for scheme "nosuch"
+            list --url nonsense    | "nonsense" is not a lock URL
+            list --nosuch          | try 'lockctl list --help'
             nosuch                 | try 'lockctl --help'
             run                    | Missing required parameter
             run x                  | Missing required parameter
@@ -56,7 +48,6 @@ class LockCtlTest {
             run -w= x -- true      | option '--wait' is empty; try
             run --on-loss= x -- y  | option '--on-loss' is empty; try
             release x --owner=     | option '--owner' is empty; try
-            demo --workers=        | option '--workers' is empty; try
             hold                   | Missing required parameter
             """)
     void whatIsWrongOnTheCommandLineIsOneLineAnd64(String line, String message) {
@@ -74,14 +65,14 @@ class LockCtlTest {
 
     @Test
     void anUnreachableServerIs69AndSaysWhatToDo() {
-        assertThat(run("demo", "--url", "file-test:/no/such/folder")).isEqualTo(69);
+        assertThat(run("list", "--url", "file-test:/no/such/folder")).isEqualTo(69);
         assertThat(err.toString()).contains("/no/such/folder", "check that the server runs");
         assertThat(err.toString().lines()).hasSize(1);
     }
 
     @Test
     void verboseGivesTheTrace() {
-        assertThat(run("demo", "-v", "--url", "file-test:/no/such/folder")).isEqualTo(69);
+        assertThat(run("list", "-v", "--url", "file-test:/no/such/folder")).isEqualTo(69);
         assertThat(err.toString()).contains("\tat io.mortise.lock");
     }
 }

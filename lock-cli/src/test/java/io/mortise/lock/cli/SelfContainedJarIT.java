@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -40,6 +42,17 @@ class SelfContainedJarIT {
                         .as(url)
                         .containsExactly("held");
             }
+        }
+    }
+
+    @Test
+    void holdsNoTestCode() throws IOException {
+        try (JarFile jar = new JarFile(JAR)) {
+            assertThat(jar.stream().map(JarEntry::getName).filter(name -> name.startsWith("io/mortise/lock/")))
+                    .contains("io/mortise/lock/cli/LockCtl.class")
+                    .noneMatch(name -> name.matches("io/mortise/lock/(testkit|servers|example)/.*"));
+            assertThat(jar.stream().map(JarEntry::getName))
+                    .noneMatch(name -> name.startsWith("org/junit/") || name.startsWith("org/assertj/"));
         }
     }
 

@@ -6,6 +6,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.Locks;
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -36,11 +37,15 @@ public final class StoreOption {
 
     /** What {@code --url} says, or the variable. */
     public String url() {
-        String url = given != null ? given : System.getenv(VARIABLE);
-        if (url == null) {
-            throw new ParameterException(spec.commandLine(), "where do the locks live? Give --url: " + FORMS);
-        }
-        if (url.startsWith("memory:")) {
+        return urlIfGiven()
+                .orElseThrow(() -> new ParameterException(
+                        spec.commandLine(), "where do the locks live? Give --url: " + FORMS));
+    }
+
+    /** The same, for a command that can do without. */
+    public Optional<String> urlIfGiven() {
+        Optional<String> url = Optional.ofNullable(given != null ? given : System.getenv(VARIABLE));
+        if (url.filter(its -> its.startsWith("memory:")).isPresent()) {
             throw new ParameterException(
                     spec.commandLine(),
                     "locks in memory: are seen by one process alone, and this example starts several; give " + FORMS);

@@ -9,6 +9,6 @@ public final class MainWithParent {
 
     public static void main(String[] args) {
         StdinWatchdog.install();
-        Main.main(args);
+        ExamplesMain.main(args);
     }
 }

@@ -15,7 +15,6 @@ public final class LoggingSetup {
     /** Before the first logger is made. */
     public static void configure(boolean verbose) {
         set("defaultLogLevel", verbose ? "info" : "warn");
-        // An embedded server warns of each client that vanishes, which the demo makes happen on purpose.
         set("log.org.apache.zookeeper", verbose ? "warn" : "error");
         if (!verbose) {
             // What they say of a store that is away, or of an end in the middle of something, the command says in its
@@ -45,7 +44,7 @@ public final class LoggingSetup {
         set("dateTimeFormat", "HH:mm:ss.SSS");
     }
 
-    /** Only errors from there: for warnings that are about a command's own, short-lived server. */
+    /** Only errors from there: for warnings that another command shows. */
     public static void errorsOnly(String loggers) {
         set("log." + loggers, "error");
     }

@@ -10,6 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
@@ -19,18 +20,19 @@ import java.util.stream.Collectors;
  * write is atomic over all processes, and refuses a lower token, as {@code UPDATE … SET left = ?, token = ? WHERE item = ? AND
  * token <= ?} would. What a caller does between a read and a write it does not protect.
  */
-final class StockFile {
+public final class StockFile {
     // A FileLock is the process's: to its threads it is an error, not a wait.
     private static final ReentrantLock inThisProcess = new ReentrantLock();
 
     private final Path file;
 
-    StockFile(Path file) {
+    /** @param file made by {@link #createIfMissing} */
+    public StockFile(Path file) {
         this.file = file;
     }
 
     /** Stores these items unless the file exists. */
-    static void createIfMissing(Path file, Map<String, Integer> items) throws IOException {
+    public static void createIfMissing(Path file, Map<String, Integer> items) throws IOException {
         if (Files.notExists(file)) {
             Map<String, Stock> stocks = new TreeMap<>();
             items.forEach((item, left) -> {
@@ -45,13 +47,30 @@ final class StockFile {
     }
 
     /** Empty: there is no such item. */
-    OptionalInt left(String item) throws IOException {
+    public OptionalInt left(String item) throws IOException {
         Stock stock = read().get(item);
         return stock == null ? OptionalInt.empty() : OptionalInt.of(stock.left());
     }
 
-    /** Writes how many are left of an item that is there. */
-    void write(String item, int left, long token) throws IOException, StaleTokenException {
+    /**
+     * Writes how many are left of an item that is there.
+     *
+     * @throws StaleTokenException if a higher token has written before; nothing is written
+     */
+    public void write(String item, int left, long token) throws IOException, StaleTokenException {
+        write(item, left, OptionalLong.of(token));
+    }
+
+    /** The same without a token, which is never refused: as a resource without fencing would. */
+    public void writeUnfenced(String item, int left) throws IOException {
+        try {
+            write(item, left, OptionalLong.empty());
+        } catch (StaleTokenException e) {
+            throw new AssertionError(e); // there is no token to be stale
+        }
+    }
+
+    private void write(String item, int left, OptionalLong token) throws IOException, StaleTokenException {
         inThisProcess.lock();
         try (FileChannel channel =
                         FileChannel.open(sibling(".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -61,10 +80,11 @@ final class StockFile {
             if (before == null) {
                 throw new IOException("no item " + item + " in " + file);
             }
-            if (token < before.token()) {
-                throw new StaleTokenException(token, before.token());
+            long written = token.orElse(before.token());
+            if (written < before.token()) {
+                throw new StaleTokenException(written, before.token());
             }
-            stocks.put(item, new Stock(left, token));
+            stocks.put(item, new Stock(left, written));
             replace(stocks);
         } finally {
             inThisProcess.unlock();

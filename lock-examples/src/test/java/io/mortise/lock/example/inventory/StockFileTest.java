@@ -6,7 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +38,45 @@ class StockFileTest {
         stock.write("chair", 1, 3); // tokens of different locks have nothing to do with each other
         assertThat(stock.left("lamp")).hasValue(1);
         assertThat(stock.left("chair")).hasValue(1);
+    }
+
+    @Test
+    void aWriteWithoutATokenIsNeverRefusedAndKeepsTheHighest() throws Exception {
+        stock.write("lamp", 2, 7);
+        stock.writeUnfenced("lamp", 1);
+        assertThat(stock.left("lamp")).hasValue(1);
+        assertThatThrownBy(() -> stock.write("lamp", 0, 6))
+                .isInstanceOfSatisfying(StaleTokenException.class, e -> assertThat(e.highest())
+                        .isEqualTo(7));
+    }
+
+    @Test
+    void writesAreAtomicOverInstances() throws Exception {
+        int writers = 8;
+        int writes = 40;
+        ExecutorService threads = Executors.newFixedThreadPool(writers);
+        AtomicLong tokens = new AtomicLong();
+        try {
+            List<Callable<Boolean>> all = Collections.nCopies(writers, () -> {
+                StockFile own = new StockFile(dir.resolve("stock")); // as a process of its own would have
+                for (int i = 0; i < writes; i++) {
+                    long token = tokens.incrementAndGet();
+                    try {
+                        own.write("lamp", Math.toIntExact(token), token);
+                    } catch (StaleTokenException e) {
+                        assertThat(e.highest()).isGreaterThan(token);
+                    }
+                    own.left("chair").orElseThrow(); // a part of a file would not have it
+                }
+                return true;
+            });
+            for (Future<Boolean> each : threads.invokeAll(all)) {
+                assertThat(each.get()).isTrue();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(stock.left("lamp")).hasValue(writers * writes);
     }
 
     @Test

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.example.demo.DemoCommand;
+import io.mortise.lock.example.demo.WorkerCommand;
+import io.mortise.lock.example.inventory.InstanceCommand;
+import io.mortise.lock.example.inventory.InventoryCommand;
+import io.mortise.lock.example.ledger.LedgerCommand;
+import io.mortise.lock.example.ledger.WriterCommand;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** Main class of the examples: {@code demo}, {@code inventory} and {@code ledger} are its subcommands. */
+@Command(
+        name = "example",
+        description = "Programs to copy from. Each starts several processes that share one lock.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {DemoCommand.class, WorkerCommand.class, InventoryCommand.class, InstanceCommand.class, LedgerCommand.class, WriterCommand.class})
+public final class ExamplesMain implements Runnable {
+    /** Kept, or its level would be forgotten. */
+    private static final Logger GRPC = Logger.getLogger("io.grpc");
+
+    private static final int USAGE = 64;
+    private static final int UNAVAILABLE = 69;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @SuppressWarnings("unused") // picocli sees it, and prints the help
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            description = "Show this help.")
+    private boolean help;
+
+    /** Starts the example that the first argument names. */
+    public static void main(String[] args) {
+        if (System.getProperty("org.slf4j.simpleLogger.defaultLogLevel") == null) {
+            System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
+        }
+        GRPC.setLevel(Level.WARNING); // which etcd's client logs by
+        System.exit(run(
+                new PrintWriter(System.out, true, StandardCharsets.UTF_8),
+                new PrintWriter(System.err, true, StandardCharsets.UTF_8),
+                args));
+    }
+
+    /** Runs one command; returns the exit code. */
+    public static int run(PrintWriter out, PrintWriter err, String... args) {
+        return new CommandLine(new ExamplesMain())
+                .setOut(out)
+                .setErr(err)
+                .setParameterExceptionHandler((problem, given) -> {
+                    err.println("example: " + problem.getMessage());
+                    return USAGE;
+                })
+                .setExecutionExceptionHandler((failure, command, parsed) -> {
+                    err.println("example: " + Objects.requireNonNullElse(failure.getMessage(), failure.toString()));
+                    if (failure instanceof LockConfigurationException || failure instanceof IllegalArgumentException) {
+                        return USAGE;
+                    }
+                    return failure instanceof BackendUnavailableException ? UNAVAILABLE : 1;
+                })
+                .execute(args);
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "which one? 'demo', 'inventory' or 'ledger'; --help tells more");
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ExamplesMainTest {
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... args) {
+        return ExamplesMain.run(new PrintWriter(new StringWriter()), new PrintWriter(err, true), args);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"inventory", "ledger"})
+    void withoutAUrlItSaysWhichOnesItTakes(String example) {
+        assertThat(run(example)).isEqualTo(64);
+        assertThat(err.toString()).contains("--url", "redis://", "zookeeper://", "etcd://", "redlock://");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"inventory", "ledger"})
+    void refusesLocksThatOneProcessAloneWouldSee(String example) {
+        assertThat(run(example, "--url", "memory:x")).isEqualTo(64);
+        assertThat(err.toString()).contains("one process alone");
+    }
+
+    @Test
+    void asksWhichOne() {
+        assertThat(run()).isEqualTo(64);
+        assertThat(err.toString()).contains("inventory", "ledger");
+    }
+
+    /** The script builds again what has changed: it must name every module that is in the jar. */
+    @ParameterizedTest
+    @ValueSource(strings = {"demo", "example"})
+    void theScriptNamesWhatItIsMadeOf(String script) throws Exception {
+        assertThat(Files.readString(Path.of("../" + script)))
+                .contains("made_of=\"lock-api lock-memory lock-zookeeper lock-redis lock-redlock lock-etcd lock-testkit"
+                        + " lock-test-servers lock-examples\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            demo --workers 1       | is 1, must be a whole number from 2 to 64
+            demo --workers 65      | is 65, must be a whole number from 2 to 64
+            demo --items 0         | is 0, must be a whole number from 1 to 1000000
+            demo --items 1000001   | is 1000001, must be a whole number from 1 to 1000000
+            demo --items many      | is many, must be a whole number from 1 to 1000000
+            demo --url memory:x    | one process alone
+            demo --url nosuch:x    | no provider for scheme "nosuch"
+            """)
+    void whatIsWrongWithTheDemosOptionsIsOneLineAnd64(String line, String message) {
+        assertThat(run(line.split(" "))).isEqualTo(64);
+        assertThat(err.toString().lines()).singleElement().asString().contains(message);
+    }
+
+    @Test
+    void anUnknownSchemeIsAMistakeOfTheCaller() {
+        assertThat(run("inventory", "--url", "redsi://localhost")).isEqualTo(64);
+        assertThat(err.toString()).contains("redsi");
+    }
+
+    @Test
+    void eachTellsHowItIsUsed() {
+        StringWriter out = new StringWriter();
+        assertThat(ExamplesMain.run(new PrintWriter(out, true), new PrintWriter(err, true), "inventory", "--help"))
+                .isZero();
+        assertThat(out.toString()).contains("./example inventory --url", "--port", "--help");
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.ClientOptions;
+import io.mortise.lock.connect.Locks;
+import io.mortise.lock.example.ExamplesMain;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+
+/** The demo, small, on a server that runs already. */
+final class DemoByUrl {
+    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(50));
+
+    private DemoByUrl() {}
+
+    static void showsWhatItClaims(String url) {
+        showsWhatItClaims(url, () -> {});
+    }
+
+    /** @param duringTheLockedRun done once workers have sold under the lock, before the next of them is told anything */
+    static void showsWhatItClaims(String url, Runnable duringTheLockedRun) {
+        String small = url + (url.contains("?") ? "&" : "?") + "lease=3s";
+        // A store's client may need seconds to load on a busy machine, and the demo waits no longer than a user would.
+        Locks.connect(small, PATIENT).close();
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        PrintWriter progress = new PrintWriter(err) {
+            private boolean withLock;
+
+            @Override
+            public void println(String line) {
+                super.println(line);
+                if (withLock && line.endsWith(" sold")) {
+                    withLock = false;
+                    duringTheLockedRun.run();
+                }
+                withLock |= line.contains("items, with the lock");
+            }
+        };
+
+        int code = ExamplesMain.run(
+                new PrintWriter(out), progress, "demo", "--url", small, "--json", "--workers", "2", "--items", "3");
+
+        assertThat(code).as(err.toString()).isZero();
+        assertThat(out.toString())
+                .startsWith("{\"ok\":true,\"failures\":[],\"url\":\"" + url)
+                .contains("\"lateWriteRefused\":true,\"isHeldAfterwards\":false");
+    }
+}

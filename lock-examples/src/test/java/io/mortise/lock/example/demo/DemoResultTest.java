@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.demo;
+
+import static io.mortise.lock.example.demo.Samples.FROZEN;
+import static io.mortise.lock.example.demo.Samples.KILL;
+import static io.mortise.lock.example.demo.Samples.WITH;
+import static io.mortise.lock.example.demo.Samples.WITHOUT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class DemoResultTest {
+    private static RunResult with(long sold, long refusedHolders, int left, long repeatedTokens) {
+        return new RunResult(100, left, sold, 1, refusedHolders, 70, repeatedTokens);
+    }
+
+    private static void fails(DemoResult result, String why) {
+        assertThat(result.ok()).isFalse();
+        assertThat(result.failures()).singleElement().asString().contains(why);
+    }
+
+    @Test
+    void lostIsAcknowledgedSalesLessStockRemoved() {
+        assertThat(WITHOUT.removed()).isEqualTo(40);
+        assertThat(WITHOUT.lost()).isEqualTo(60);
+        assertThat(WITH.lost()).isZero();
+        // Sold more often than there were items: the run without the lock, with more workers than items.
+        assertThat(new RunResult(1, 0, 64, 0, 0, 63, 0).lost())
+                .isEqualTo(63);
+    }
+
+    @Test
+    void allOfItHolds() {
+        assertThat(SampleResults.good().failures()).isEmpty();
+        assertThat(SampleResults.good().ok()).isTrue();
+    }
+
+    @Test
+    void withoutTheLockUpdatesMustBeLost() {
+        RunResult lucky = new RunResult(100, 0, 100, 0, 0, 51, 0);
+        fails(SampleResults.result(lucky, WITH, KILL, FROZEN), "lost no update");
+    }
+
+    @Test
+    void withTheLockNoneMay() {
+        fails(SampleResults.result(WITHOUT, with(100, 0, 1, 0), KILL, FROZEN), "lost 1 updates");
+    }
+
+    @Test
+    void allItemsMustBeSold() {
+        fails(SampleResults.result(WITHOUT, with(99, 0, 1, 0), KILL, FROZEN), "99 of 100 items");
+    }
+
+    @Test
+    void tokensMustRise() {
+        fails(SampleResults.result(WITHOUT, with(100, 0, 0, 2), KILL, FROZEN), "2 repeated");
+    }
+
+    @Test
+    void aHolderMustNotBeRefused() {
+        fails(SampleResults.result(WITHOUT, with(100, 1, 0, 0), KILL, FROZEN), "1 holders refused");
+    }
+
+    @Test
+    void theGrantAfterTheKillMustHaveAHigherToken() {
+        FaultDrill.Kill kill = new FaultDrill.Kill(Duration.ofSeconds(1), 36, 36);
+        fails(SampleResults.result(WITHOUT, WITH, kill, FROZEN), "token 36 was followed by 36");
+    }
+
+    @Test
+    void theLateWriteMustBeRefusedAndTheLeaseMustKnow() {
+        Duration time = Duration.ofSeconds(1);
+        fails(SampleResults.result(WITHOUT, WITH, KILL, new FaultDrill.Frozen(time, 7, 8, false, false)), "accepted");
+        fails(SampleResults.result(WITHOUT, WITH, KILL, new FaultDrill.Frozen(time, 7, 8, true, true)), "isHeld=true");
+    }
+}

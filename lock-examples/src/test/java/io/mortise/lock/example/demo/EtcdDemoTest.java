@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.demo;
+
+import io.mortise.lock.servers.etcd.EtcdTestServer;
+import io.mortise.lock.servers.etcd.RawEtcd;
+import io.mortise.lock.testkit.process.Await;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("once")
+class EtcdDemoTest {
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    @Test
+    void runsByUrlAndLeavesNothing() {
+        try (EtcdTestServer server = EtcdTestServer.start()) {
+            RawEtcd etcd = server.connect();
+
+            DemoByUrl.showsWhatItClaims(server.url());
+
+            Await.until("killed workers have left", SOON, () -> etcd.list("").isEmpty());
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.lock.example.inventory.StockFile;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SellerTest {
+    @TempDir
+    Path dir = Path.of("");
+
+    private final BlockingQueue<String> commands = new LinkedBlockingQueue<>();
+    private final BlockingQueue<WorkerMessage> said = new LinkedBlockingQueue<>();
+    private final Seller seller = new Seller("demo", commands, said::add);
+    private final Thread thread = new Thread(this::run, "seller");
+    private StockFile stock = new StockFile(Path.of(""));
+
+    private void run() {
+        try {
+            seller.run();
+        } catch (Exception e) {
+            said.add(new WorkerMessage.Ended(e.toString()));
+        }
+    }
+
+    @BeforeEach
+    void open() throws Exception {
+        stock = Demo.newStock(dir.resolve("stock"), 5);
+        commands.add("open " + dir.resolve("stock"));
+        thread.start();
+        assertThat(next()).isEqualTo(new WorkerMessage.Ready());
+        assertThat(next()).isEqualTo(new WorkerMessage.Done());
+    }
+
+    @AfterEach
+    void end() throws InterruptedException {
+        thread.interrupt();
+        thread.join();
+        seller.close();
+    }
+
+    private @Nullable WorkerMessage next() throws InterruptedException {
+        return said.poll(20, TimeUnit.SECONDS);
+    }
+
+    private void connect() throws InterruptedException {
+        commands.add("connect memory:" + UUID.randomUUID());
+        assertThat(next()).isEqualTo(new WorkerMessage.Done());
+    }
+
+    @Test
+    void withoutTheLockItOverwritesWhatOthersWroteMeanwhile() throws Exception {
+        commands.add("hold");
+        assertThat(next()).isEqualTo(new WorkerMessage.Read(5, OptionalLong.empty()));
+        stock.writeUnfenced(Demo.ITEM, 2);
+        commands.add("go");
+
+        assertThat(next()).isEqualTo(new WorkerMessage.Sold(OptionalLong.empty()));
+        assertThat(Demo.left(stock)).isEqualTo(4);
+    }
+
+    @Test
+    void withTheLockEachSaleHasATokenOfItsOwn() throws Exception {
+        connect();
+        commands.add("sell 2 100");
+
+        for (int left = 5; left > 2; left--) {
+            OptionalLong token = OptionalLong.of(6 - left);
+            assertThat(next()).isEqualTo(new WorkerMessage.Read(left, token));
+            assertThat(next()).isEqualTo(new WorkerMessage.Sold(token));
+        }
+        assertThat(next()).isEqualTo(new WorkerMessage.Read(2, OptionalLong.of(4)));
+        assertThat(next()).isEqualTo(new WorkerMessage.Done());
+        assertThat(Demo.left(stock)).isEqualTo(2);
+        assertThatThrownBy(() -> stock.write(Demo.ITEM, 1, 2)).hasMessageContaining("below 3");
+    }
+
+    @Test
+    void aSaleMayStopAtANumber() throws Exception {
+        commands.add("sell 0 1");
+
+        assertThat(next()).isInstanceOf(WorkerMessage.Read.class);
+        assertThat(next()).isInstanceOf(WorkerMessage.Sold.class);
+        assertThat(next()).isInstanceOf(WorkerMessage.Done.class);
+    }
+
+    @Test
+    void aRefusedWriteIsReportedWithWhatTheLeaseBelieves() throws Exception {
+        connect();
+        commands.add("hold");
+        assertThat(next()).isEqualTo(new WorkerMessage.Read(5, OptionalLong.of(1)));
+        stock.write(Demo.ITEM, 4, 9);
+        commands.add("go");
+
+        assertThat(next()).isEqualTo(new WorkerMessage.Refused(1, 9, true));
+        assertThat(Demo.left(stock)).isEqualTo(4);
+    }
+}
