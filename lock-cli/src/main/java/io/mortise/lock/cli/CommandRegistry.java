@@ -13,7 +13,6 @@ import io.mortise.lock.cli.view.WatchCommand;
 import io.mortise.lock.cli.view.WhoCommand;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 
 /**

@@ -3,7 +3,6 @@ package io.mortise.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -37,16 +36,14 @@ class CommandRegistryTest {
     }
 
     @Test
-    void thoseForPeopleAreInTheHelpAndTheOthersAreNot() {
+    void allAreInTheHelp() {
         String help = CommandLineRun.of("--help").out();
         assertThat(CommandRegistry.NAMES).allSatisfy(name -> assertThat(help).containsPattern("\\n  " + name + " "));
-        assertThat(CommandRegistry.HIDDEN).allSatisfy(name -> assertThat(help).doesNotContain(name));
     }
 
     @Test
     void eachHasTheNameByWhichItIsMade() {
-        for (String name : Stream.concat(CommandRegistry.NAMES.stream(), CommandRegistry.HIDDEN.stream())
-                .toList()) {
+        for (String name : CommandRegistry.NAMES) {
             CommandLine made = made(name).get(0);
             assertThat(made.getCommandSpec()
                             .userObject()

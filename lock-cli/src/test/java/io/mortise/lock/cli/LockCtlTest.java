@@ -22,8 +22,7 @@ class LockCtlTest {
         assertThat(run("--help")).isZero();
         assertThat(run("list", "--help")).isZero();
         assertThat(run("--version")).isZero();
-        assertThat(out.toString())
-                .contains("Usage: lockctl", "Usage: lockctl list", "lockctl ", "--json");
+        assertThat(out.toString()).contains("Usage: lockctl", "Usage: lockctl list", "lockctl ", "--json");
         assertThat(err.toString()).isEmpty();
     }
 

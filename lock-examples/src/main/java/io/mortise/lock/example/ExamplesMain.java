@@ -27,7 +27,14 @@ import picocli.CommandLine.Spec;
         name = "example",
         description = "Programs to copy from. Each starts several processes that share one lock.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {DemoCommand.class, WorkerCommand.class, InventoryCommand.class, InstanceCommand.class, LedgerCommand.class, WriterCommand.class})
+        subcommands = {
+            DemoCommand.class,
+            WorkerCommand.class,
+            InventoryCommand.class,
+            InstanceCommand.class,
+            LedgerCommand.class,
+            WriterCommand.class
+        })
 public final class ExamplesMain implements Runnable {
     /** Kept, or its level would be forgotten. */
     private static final Logger GRPC = Logger.getLogger("io.grpc");
@@ -79,6 +86,7 @@ public final class ExamplesMain implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "which one? 'demo', 'inventory' or 'ledger'; --help tells more");
+        throw new ParameterException(
+                spec.commandLine(), "which one? 'demo', 'inventory' or 'ledger'; --help tells more");
     }
 }

@@ -38,8 +38,8 @@ public final class StoreOption {
     /** What {@code --url} says, or the variable. */
     public String url() {
         return urlIfGiven()
-                .orElseThrow(() -> new ParameterException(
-                        spec.commandLine(), "where do the locks live? Give --url: " + FORMS));
+                .orElseThrow(() ->
+                        new ParameterException(spec.commandLine(), "where do the locks live? Give --url: " + FORMS));
     }
 
     /** The same, for a command that can do without. */

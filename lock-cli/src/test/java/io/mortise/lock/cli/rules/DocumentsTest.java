@@ -24,7 +24,7 @@ class DocumentsTest {
     private static final List<String> LIBRARIES = List.of("api", "memory", "redis", "redlock", "etcd", "zookeeper");
     private static final Pattern LOGGED =
             Pattern.compile("\\.(debug|trace|info|warn|error|atLevel)\\([^;]*?\"event=([a-z0-9-]+)");
-    private static final Pattern THROTTLED = Pattern.compile("warnings(?:\\(\\))?\\.warn\\(\\s*\"([a-z-]+)\"");
+    private static final Pattern THROTTLED = Pattern.compile("warnings(?:\\(\\))?\\s*\\.warn\\(\\s*\"([a-z-]+)\"");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9-]+)` \\| (?:INFO|WARN|ERROR)");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#:\\s]+)(#[^)]*)?\\)");
 
@@ -105,7 +105,7 @@ class DocumentsTest {
                                 .matcher(setup)
                                 .results()
                                 .map(found -> found.group(1)),
-                        Pattern.compile("\"([A-Z]\\w+)\"")
+                        Pattern.compile("\"([a-z]+\\.[A-Z]\\w+)\"")
                                 .matcher(setup)
                                 .results()
                                 .map(found -> "io.mortise.lock.core." + found.group(1)))

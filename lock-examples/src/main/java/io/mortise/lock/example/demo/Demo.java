@@ -55,14 +55,15 @@ final class Demo {
             for (int i = 0; i < workers; i++) {
                 processes.hire();
             }
-            processes.watch(event -> {}, waited -> progress.tick("  " + ready(processes) + " of " + workers + " started"));
+            processes.watch(
+                    event -> {}, waited -> progress.tick("  " + ready(processes) + " of " + workers + " started"));
             processes.awaitIdle("the workers to start");
             progress.line("1. " + items + " items, without the lock: read the stock, think, write it less one");
             RunResult without = new UnlockedRun(processes, items, progress).run(file(dir, "without-lock"));
             progress.line("  " + without.sold() + " sold, but the stock went down by " + without.removed() + ": "
                     + without.lost() + " updates lost");
             progress.line("2. " + items + " items, with the lock, and its fencing token in each write");
-            LockedRun.Result with = new LockedRun(processes, url, items, progress).run(file(dir, "with-lock"));
+            LockedRun.Outcome with = new LockedRun(processes, url, items, progress).run(file(dir, "with-lock"));
             progress.line("  " + with.run().sold() + " sold, and the stock went down by "
                     + with.run().removed() + ": " + with.run().lost() + " updates lost");
             Duration took = Duration.ofNanos(System.nanoTime() - start);

@@ -26,11 +26,7 @@ import picocli.CommandLine.Spec;
             "With --json it prints one JSON object at the end; the progress goes to standard error."
         },
         footerHeading = "%nExamples:%n",
-        footer = {
-            "  ./demo",
-            "  ./demo --url redis://localhost:6379 --workers 8",
-            "  ./demo --json | jq .ok"
-        })
+        footer = {"  ./demo", "  ./demo --url redis://localhost:6379 --workers 8", "  ./demo --json | jq .ok"})
 public final class DemoCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -92,7 +88,8 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private DemoResult run(String serverUrl, ProgressPrinter progress, PrintWriter err) throws IOException, InterruptedException {
+    private DemoResult run(String serverUrl, ProgressPrinter progress, PrintWriter err)
+            throws IOException, InterruptedException {
         return new Demo(serverUrl, workers, items, verbose, progress, err::println).run();
     }
 

@@ -32,7 +32,8 @@ sealed interface FaultDrill {
      * @param refused whether its late write was
      * @param believed whether its lease said {@code isHeld()} after that
      */
-    record Frozen(Duration recovery, long token, long nextToken, boolean refused, boolean believed) implements FaultDrill {
+    record Frozen(Duration recovery, long token, long nextToken, boolean refused, boolean believed)
+            implements FaultDrill {
         @Override
         public boolean held() {
             return nextToken > token && refused && !believed;

@@ -50,7 +50,8 @@ final class LockedRun {
         long killed = System.nanoTime();
         workers.kill(victim);
         WorkerProcess replacement = workers.hire();
-        Event next = workers.await("the next grant after the kill", event -> event.message() instanceof WorkerMessage.Read);
+        Event next =
+                workers.await("the next grant after the kill", event -> event.message() instanceof WorkerMessage.Read);
         FaultDrill.Kill drill = new FaultDrill.Kill(Duration.ofNanos(next.nanos() - killed), token, token(next));
         progress.line("  killed " + victim.name() + " (kill -9) while it held token " + token + ": "
                 + next.from().name() + " got the lock after " + ProgressPrinter.seconds(drill.recovery()) + ", token "
@@ -83,10 +84,11 @@ final class LockedRun {
         Event late = workers.await(
                 "the late write",
                 event -> event.from() == victim
-                        && (event.message() instanceof WorkerMessage.Refused || event.message() instanceof WorkerMessage.Sold));
+                        && (event.message() instanceof WorkerMessage.Refused
+                                || event.message() instanceof WorkerMessage.Sold));
         boolean believed = late.message() instanceof WorkerMessage.Refused refused && refused.held();
-        FaultDrill.Frozen drill =
-                new FaultDrill.Frozen(recovery, token, token(next), late.message() instanceof WorkerMessage.Refused, believed);
+        FaultDrill.Frozen drill = new FaultDrill.Frozen(
+                recovery, token, token(next), late.message() instanceof WorkerMessage.Refused, believed);
         progress.line("  resumed " + victim.name() + ": its late write with token " + token + " was "
                 + (drill.refused() ? "refused" : "ACCEPTED") + ", its lease says isHeld=" + believed);
         doing = "selling";

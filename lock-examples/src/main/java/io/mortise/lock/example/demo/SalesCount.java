@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.demo;
 
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Counts what the workers report in one run. Not thread-safe. */
 final class SalesCount {
-    private final Map<Long, String> sellers = new HashMap<>();
+    private final Map<Long, String> sellers = new TreeMap<>();
     private long sold;
     private long refused;
     private long refusedHolders;
@@ -38,11 +37,11 @@ final class SalesCount {
 
     /** How often a sale was another worker's than the one before; tokens are their order. */
     private long handOffs() {
-        List<Long> inOrder = new ArrayList<>(sellers.keySet());
-        inOrder.sort(null);
         long handOffs = 0;
-        for (int i = 1; i < inOrder.size(); i++) {
-            handOffs += sellers.get(inOrder.get(i)).equals(sellers.get(inOrder.get(i - 1))) ? 0 : 1;
+        @Nullable String before = null;
+        for (String seller : sellers.values()) {
+            handOffs += before == null || before.equals(seller) ? 0 : 1;
+            before = seller;
         }
         return handOffs;
     }

@@ -112,7 +112,8 @@ final class Seller implements AutoCloseable {
             file.writeUnfenced(Demo.ITEM, left - 1);
         } else {
             try {
-                // No isHeld() here: the demo shows that the resource refuses a late write even when the writer does not look.
+                // No isHeld() here: the demo shows that the resource refuses a late write even when the writer does not
+                // look.
                 file.write(Demo.ITEM, left - 1, lease.fencingToken());
             } catch (StaleTokenException e) {
                 say.accept(new WorkerMessage.Refused(lease.fencingToken(), e.highest(), lease.isHeld()));

@@ -22,8 +22,7 @@ sealed interface WorkerMessage {
                                 fields.number("highest"),
                                 fields.text("held").equals("true"));
                     case "DONE" -> new Done();
-                    case "FAILED" ->
-                        new Failed(line.substring(line.indexOf(" text=") + " text=".length()));
+                    case "FAILED" -> new Failed(line.substring(line.indexOf(" text=") + " text=".length()));
                     default -> null;
                 });
     }

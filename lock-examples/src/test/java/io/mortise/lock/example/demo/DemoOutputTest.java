@@ -29,7 +29,8 @@ class DemoOutputTest {
 
     @Test
     void theTableNamesWhatDidNotHold() {
-        DemoResult result = SampleResults.result(SampleResults.WITHOUT, SampleResults.WITHOUT, SampleResults.KILL, SampleResults.FROZEN);
+        DemoResult result = SampleResults.result(
+                SampleResults.WITHOUT, SampleResults.WITHOUT, SampleResults.KILL, SampleResults.FROZEN);
 
         assertThat(DemoResultTable.of(result))
                 .contains("FAILED: the run with the lock lost 60 updates")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.example.demo;
 
-import static io.mortise.lock.example.demo.Samples.FROZEN;
-import static io.mortise.lock.example.demo.Samples.KILL;
-import static io.mortise.lock.example.demo.Samples.WITH;
-import static io.mortise.lock.example.demo.Samples.WITHOUT;
+import static io.mortise.lock.example.demo.SampleResults.FROZEN;
+import static io.mortise.lock.example.demo.SampleResults.KILL;
+import static io.mortise.lock.example.demo.SampleResults.WITH;
+import static io.mortise.lock.example.demo.SampleResults.WITHOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
@@ -26,8 +26,7 @@ class DemoResultTest {
         assertThat(WITHOUT.lost()).isEqualTo(60);
         assertThat(WITH.lost()).isZero();
         // Sold more often than there were items: the run without the lock, with more workers than items.
-        assertThat(new RunResult(1, 0, 64, 0, 0, 63, 0).lost())
-                .isEqualTo(63);
+        assertThat(new RunResult(1, 0, 64, 0, 0, 63, 0).lost()).isEqualTo(63);
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.example.inventory.StockFile;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
@@ -76,15 +77,24 @@ class SellerTest {
         connect();
         commands.add("sell 2 100");
 
+        long token = 0;
         for (int left = 5; left > 2; left--) {
-            OptionalLong token = OptionalLong.of(6 - left);
-            assertThat(next()).isEqualTo(new WorkerMessage.Read(left, token));
-            assertThat(next()).isEqualTo(new WorkerMessage.Sold(token));
+            token = tokenOf(next(), left, token);
+            assertThat(next()).isEqualTo(new WorkerMessage.Sold(OptionalLong.of(token)));
         }
-        assertThat(next()).isEqualTo(new WorkerMessage.Read(2, OptionalLong.of(4)));
+        long last = tokenOf(next(), 2, token);
         assertThat(next()).isEqualTo(new WorkerMessage.Done());
         assertThat(Demo.left(stock)).isEqualTo(2);
-        assertThatThrownBy(() -> stock.write(Demo.ITEM, 1, 2)).hasMessageContaining("below 3");
+        assertThatThrownBy(() -> stock.write(Demo.ITEM, 1, last - 2)).hasMessageContaining("below " + (last - 1));
+    }
+
+    /** Of a read under the lock, which is above the one before. */
+    private static long tokenOf(@Nullable WorkerMessage read, int left, long before) {
+        assertThat(read).isInstanceOfSatisfying(WorkerMessage.Read.class, its -> {
+            assertThat(its.stock()).isEqualTo(left);
+            assertThat(its.token().orElseThrow()).isGreaterThan(before);
+        });
+        return ((WorkerMessage.Read) Objects.requireNonNull(read)).token().orElseThrow();
     }
 
     @Test
@@ -100,11 +110,11 @@ class SellerTest {
     void aRefusedWriteIsReportedWithWhatTheLeaseBelieves() throws Exception {
         connect();
         commands.add("hold");
-        assertThat(next()).isEqualTo(new WorkerMessage.Read(5, OptionalLong.of(1)));
-        stock.write(Demo.ITEM, 4, 9);
+        long token = tokenOf(next(), 5, 0);
+        stock.write(Demo.ITEM, 4, token + 8);
         commands.add("go");
 
-        assertThat(next()).isEqualTo(new WorkerMessage.Refused(1, 9, true));
+        assertThat(next()).isEqualTo(new WorkerMessage.Refused(token, token + 8, true));
         assertThat(Demo.left(stock)).isEqualTo(4);
     }
 }

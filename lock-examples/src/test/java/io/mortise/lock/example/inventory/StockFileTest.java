@@ -46,8 +46,8 @@ class StockFileTest {
         stock.writeUnfenced("lamp", 1);
         assertThat(stock.left("lamp")).hasValue(1);
         assertThatThrownBy(() -> stock.write("lamp", 0, 6))
-                .isInstanceOfSatisfying(StaleTokenException.class, e -> assertThat(e.highest())
-                        .isEqualTo(7));
+                .isInstanceOfSatisfying(
+                        StaleTokenException.class, e -> assertThat(e.highest()).isEqualTo(7));
     }
 
     @Test
