@@ -16,9 +16,5 @@ public enum Capability {
     /** {@link LockHolder} carries owner, host, pid and metadata of the holder. */
     HOLDER_INFO,
     /** {@link LockAdmin#list} finds all held locks. */
-    LIST,
-    /** Reserved for shared (read) grants. */
-    SHARED,
-    /** Reserved for counted (semaphore) grants. */
-    COUNTED
+    LIST
 }

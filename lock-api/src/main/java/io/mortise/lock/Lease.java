@@ -26,7 +26,7 @@ public interface Lease extends AutoCloseable {
     long fencingToken();
 
     /**
-     * Whether the grant certainly stands now (S2). Local, no I/O, by the monotonic clock; once false, never true again.
+     * Whether the grant is certainly valid now (S2). Local, no I/O, by the monotonic clock; once false, never true again.
      * False at the first call after a pause longer than the deadline, even if nothing was received meanwhile.
      */
     boolean isHeld();

@@ -20,9 +20,9 @@ public interface LockAdmin {
      * Locks whose name begins with {@code prefix}, by pages in the store's order.
      *
      * @param limit at most so many locks, 1 to 10,000
-     * @param cursor {@link Page#next()} of the page before; empty for the first
+     * @param cursor {@link Page#next()} of the page before; the empty string for the first
      */
-    CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor);
+    CompletionStage<Page> list(String prefix, int limit, String cursor);
 
     /**
      * Takes the lock away from {@code seen}, only if exactly that grant still holds it. Its holder is told REMOVED.

@@ -7,6 +7,6 @@ public enum ReleaseOutcome {
     RELEASED,
     /** The grant was gone before the release: somebody else may have held the lock meanwhile. */
     LOST,
-    /** The store's answer is missing; the release is being settled in the background, at most until the grant expires. */
+    /** The store did not answer; the release is repeated in the background, at most until the grant expires. */
     UNKNOWN
 }

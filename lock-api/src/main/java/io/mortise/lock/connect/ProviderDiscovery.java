@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.connect;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
@@ -18,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -67,7 +69,7 @@ final class ProviderDiscovery {
                         + " takes " + new TreeSet<>(provider.parameters()));
             }
         }
-        LockClient client = CoreClient.open(context -> provider.open(url, context), options);
+        LockClient client = open(url, provider, options);
         Set<Capability> missing = EnumSet.noneOf(Capability.class);
         missing.addAll(required);
         missing.removeAll(client.capabilities());
@@ -77,6 +79,17 @@ final class ProviderDiscovery {
                     url.scheme() + " does not have " + missing + ", it has " + new TreeSet<>(client.capabilities()));
         }
         return client;
+    }
+
+    private static LockClient open(LockUrl url, LockProvider provider, ClientOptions options) {
+        try {
+            return CoreClient.open(context -> provider.open(url, context), options);
+        } catch (BackendUnavailableException e) {
+            throw e.endpoints().isPresent()
+                    ? e
+                    : new BackendUnavailableException(
+                            Objects.requireNonNullElse(e.getMessage(), "no answer"), url.toString(), e);
+        }
     }
 
     /** See {@link Locks#providers}. */

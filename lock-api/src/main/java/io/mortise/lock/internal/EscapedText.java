@@ -122,7 +122,7 @@ public final class EscapedText {
 
     /**
      * Text for messages and logs. What could end its quotes or the line, steer a terminal or turn text around is written as
-     * in Java, such as {@code \\n} and {@code \\"}: no text can forge what stands beside it (S19).
+     * in Java, such as {@code \\n} and {@code \\"}: no text can forge what is beside it (S19).
      */
     public static String shown(String text) {
         if (text.codePoints().allMatch(EscapedText::isShownAsItIs)) {

@@ -31,8 +31,8 @@ public sealed interface AttemptResult {
     }
 
     /**
-     * The place in the queue is gone: the core enqueues anew and forgets the contender, without {@link Contender#end()}. The backend
-     * has made sure that nothing of it is left, or settles it.
+     * The queue entry is gone: the core enqueues anew and forgets the contender, without {@link Contender#end()}. The backend
+     * has made sure that nothing of it is left, or cleans it up.
      */
     record Displaced(String why) implements AttemptResult {
         public Displaced {

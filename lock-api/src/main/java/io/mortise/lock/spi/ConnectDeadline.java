@@ -64,13 +64,14 @@ public final class ConnectDeadline {
             return contact.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             String earlier = failed == null ? "" : ": " + failed;
-            throw new BackendUnavailableException(inVain.get() + earlier); // its cause has nothing to say
+            throw new BackendUnavailableException(
+                    inVain.get() + earlier, endpoints, null); // its cause has nothing to say
         } catch (ExecutionException e) {
             Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(e, "connect to " + endpoints);
             throw unlinked.isPresent() ? unlinked.get() : meaning.apply(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints);
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints, endpoints, e);
         }
     }
 
@@ -95,7 +96,7 @@ public final class ConnectDeadline {
                 failed = e.getMessage();
                 LockSupport.parkNanos(Math.min(PAUSE_NANOS, until - System.nanoTime()));
                 if (isOver()) {
-                    throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), e);
+                    throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), endpoints, e);
                 }
             }
         }

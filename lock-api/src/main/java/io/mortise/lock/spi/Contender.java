@@ -23,7 +23,7 @@ public interface Contender {
      * Withdrawal and release in one: removes all that this contender has or may have in the store, granted or not, and defeats
      * whatever of it may still execute later. Idempotent.
      *
-     * @return true: a grant or place of ours was there and is gone. False: nothing was there and nothing can be left.
+     * @return true: a grant or queue entry of ours was there and is removed. False: nothing was there and nothing can be left.
      *     Failed: unknown, the core repeats it.
      */
     CompletionStage<Boolean> end();

@@ -36,7 +36,7 @@ public final class CurrentSession<S extends CurrentSession.Session> {
 
     private final Supplier<S> fresh;
 
-    /** No monitor: what makes a session may be the application's code, and wait. Who finds one that stands never takes it. */
+    /** No monitor: what makes a session may be the application's code, and wait. Whoever finds a live session never takes it. */
     private final ReentrantLock making = new ReentrantLock();
 
     private volatile @Nullable S session;

@@ -23,14 +23,14 @@ public class KeepAlive {
     private final Duration renewEvery;
     private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
     private volatile long validUntil;
-    private volatile boolean overdue; // somebody was told that it no longer stands
+    private volatile boolean overdue; // somebody was told that it is not valid any more
     private volatile @Nullable LossReason lost;
 
     /**
      * Proved once already: by what granted it.
      *
      * @param renewEvery how long after one renewal the next is due
-     * @param validUntil until when what was proved certainly stands: see {@link LockClock#deadline}
+     * @param validUntil until when it is certainly valid: see {@link LockClock#deadline}
      */
     protected KeepAlive(LockClock clock, Duration renewEvery, long validUntil) {
         this.clock = clock;
@@ -42,7 +42,7 @@ public class KeepAlive {
      * A renewal succeeded. Only ever moves the deadline later; an answer that arrives past the old deadline does not count,
      * for the core may have announced the loss.
      *
-     * @return whether it still stands
+     * @return whether it is still valid
      */
     public final boolean extend(long until) {
         List<Listener> told;
@@ -109,7 +109,7 @@ public class KeepAlive {
         told.forEach(listener -> listener.unknown(cause));
     }
 
-    /** Whether it certainly stands now. Once false, never true again. */
+    /** Whether it is certainly valid now. Once false, never true again. */
     public final boolean isValid() {
         if (lost != null || overdue) {
             return false;
@@ -123,7 +123,7 @@ public class KeepAlive {
         }
     }
 
-    /** Until when it certainly stands, on the clock. */
+    /** Until when it is certainly valid, on the clock. */
     public final long validUntil() {
         return validUntil;
     }
@@ -138,7 +138,7 @@ public class KeepAlive {
         return Optional.ofNullable(lost);
     }
 
-    /** Makes it lost if the deadline is over. Returns whether it stands. For the core's timer. */
+    /** Makes it lost if the deadline is over. Returns whether it is valid. For the core's timer. */
     public final boolean checkDeadline() {
         Optional<Runnable> aftermath = expire();
         aftermath.ifPresent(Runnable::run);
@@ -149,7 +149,7 @@ public class KeepAlive {
      * Makes it lost if the deadline is over, and tells the leases on it. For the core's timer, which does so for all that are
      * over before it does anything else.
      *
-     * @return what else is to be done then, such as logs and requests; empty if it stands
+     * @return what else is to be done then, such as logs and requests; empty if it is valid
      */
     public final Optional<Runnable> expire() {
         if (isValid()) {

@@ -106,8 +106,7 @@ public final class LeaseStoreBackend implements LockBackend {
             stage = CompletableFuture.failedFuture(e);
         }
         return context.timed(what, stage).exceptionallyCompose(failure -> {
-            Throwable cause =
-                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+            Throwable cause = StageFailures.unwrap(failure);
             return CompletableFuture.failedFuture(
                     cause instanceof LockException
                             ? cause
@@ -197,7 +196,7 @@ public final class LeaseStoreBackend implements LockBackend {
 
         /**
          * A request that was stuck on its way can execute after the release, and such a store cannot refuse it: look again,
-         * ever more rarely, for one lease duration. What it made stands at most as long again as it was late, and never
+         * ever more rarely, for one lease duration. What it made lasts at most as long again as it was late, and never
          * beyond its lease.
          */
         private void sweepIfUnknown() {

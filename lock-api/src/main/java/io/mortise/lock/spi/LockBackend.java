@@ -12,7 +12,7 @@ import java.util.Set;
  * The full SPI: one connection to a store. Thread-safe; no method blocks except {@link #close()}.
  *
  * <p>The core does the waiting, the retries, the deadlines, the renewal schedule and the announcements; a backend says what
- * the store said, and until when a grant certainly stands.
+ * the store said, and until when a grant is certainly valid.
  */
 public interface LockBackend extends AutoCloseable {
     /** The endpoints that it talks to, as people write them, without secrets: every message about an outage names them. */
@@ -29,7 +29,7 @@ public interface LockBackend extends AutoCloseable {
      */
     Duration leaseDuration(Optional<Duration> asked);
 
-    /** True: a contender per waiter stands in the store's own queue. False: the core's local queue sends one at a time. */
+    /** True: each waiter is a contender in the store's own queue. False: the core's local queue sends one at a time. */
     boolean queuesWaiters();
 
     /**

@@ -21,7 +21,7 @@ public interface LockClock {
     }
 
     /**
-     * Until when a grant certainly stands, whose proving request was sent at {@code sentNanos}: the lease, less 1% for
+     * Until when a grant is certainly valid, if the request that proved it was sent at {@code sentNanos}: the lease, less 1% for
      * clocks that run at different speeds and 2 ms for timers that fire late (S2).
      */
     static long deadline(long sentNanos, Duration lease) {

@@ -8,9 +8,6 @@ public interface LockRequest {
     /** The lock. */
     LockName name();
 
-    /** Exclusive today; a backend is only given modes whose capability it claims. */
-    LockMode mode();
-
     /** 32 hexadecimal digits, new for each contender: the idempotency key of all that it sends, and the grant's owner id. */
     String attemptId();
 

@@ -21,17 +21,18 @@ public final class OwnerRecord {
     private static final String VERSION = "m1";
     private static final String META = "meta.";
 
+    /** The one mode that there is; whoever reads the store by hand need not ask. */
+    private static final String EXCLUSIVE = " mode=x";
+
     private OwnerRecord() {}
 
     /** The stored form. */
-    public static String encode(
-            String attemptId, LockMode mode, String host, long pid, Instant since, Map<String, String> metadata) {
+    public static String encode(String attemptId, String host, long pid, Instant since, Map<String, String> metadata) {
         StringBuilder out = new StringBuilder(128)
                 .append(attemptId)
                 .append(' ')
                 .append(VERSION)
-                .append(" mode=")
-                .append(letter(mode));
+                .append(EXCLUSIVE);
         return out.append(" host=")
                 .append(EscapedText.attribute(host))
                 .append(" pid=")
@@ -78,23 +79,16 @@ public final class OwnerRecord {
                 }
             }
         }
-        return new LockHolder(
-                attemptId,
-                Optional.ofNullable(fields.get("host")),
-                number(fields.getOrDefault("pid", "")),
-                instant(fields.getOrDefault("since", "")),
-                token,
-                attemptId.isPresent() ? metadata : ifForeign,
-                attemptId.isEmpty(),
-                raw);
-    }
-
-    private static char letter(LockMode mode) {
-        return switch (mode.kind()) {
-            case EXCLUSIVE -> 'x';
-            case SHARED -> 's';
-            case COUNTED -> 'c';
-        };
+        LockHolder holder = attemptId.isPresent()
+                ? LockHolder.of(attemptId.get(), raw).metadata(metadata)
+                : LockHolder.foreign(raw).metadata(ifForeign);
+        holder = token.isPresent() ? holder.token(token.getAsLong()) : holder;
+        String host = fields.get("host");
+        holder = host == null ? holder : holder.host(host);
+        OptionalLong pid = number(fields.getOrDefault("pid", ""));
+        holder = pid.isPresent() ? holder.pid(pid.getAsLong()) : holder;
+        Optional<Instant> since = instant(fields.getOrDefault("since", ""));
+        return since.isPresent() ? holder.since(since.get()) : holder;
     }
 
     private static String readable(String stored) {

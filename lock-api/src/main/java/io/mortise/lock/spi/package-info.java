@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a backend implements. {@link io.mortise.lock.spi.LockBackend} is the full door;
- * {@link io.mortise.lock.spi.LeaseStore} is the small one, for a store that only knows compare-and-set.
+ * What a backend implements: {@link io.mortise.lock.spi.LockBackend}, the full SPI, or
+ * {@link io.mortise.lock.spi.LeaseStore}, the simple one, for a store that only knows compare-and-set.
  */
 @NullMarked
 package io.mortise.lock.spi;

@@ -23,7 +23,7 @@ class PureSpiTest {
     void ownerRecordComesBack() {
         Instant since = Instant.parse("2024-01-02T03:04:05.678Z");
         Map<String, String> metadata = Map.of("k e=y", "v %\n=é", "b", "");
-        String raw = OwnerRecord.encode(ATTEMPT, LockMode.EXCLUSIVE, "host one", 42, since, metadata);
+        String raw = OwnerRecord.encode(ATTEMPT, "host one", 42, since, metadata);
         assertThat(raw).startsWith(ATTEMPT + " m1 ").doesNotContain("\n");
         LockHolder holder = OwnerRecord.parse(raw, OptionalLong.of(7));
         assertThat(holder.owner()).contains(ATTEMPT);

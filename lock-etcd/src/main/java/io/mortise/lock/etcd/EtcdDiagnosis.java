@@ -12,7 +12,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,8 +42,7 @@ final class EtcdDiagnosis {
 
     /** A user need not be allowed to list members; if nobody answers there is no diagnosis. */
     private static CompletionStage<List<Finding>> unlisted(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause = StageFailures.unwrap(failure);
         if (!(cause instanceof BackendRefusedException)) {
             return CompletableFuture.failedFuture(cause);
         }

@@ -52,6 +52,7 @@ final class EtcdErrors {
                                 + (find(failure, ConnectException.class) != null
                                         ? endpoints + " refused the connection"
                                         : "no answer from " + endpoints + " (" + said.text + ")"),
+                        endpoints,
                         failure);
     }
 

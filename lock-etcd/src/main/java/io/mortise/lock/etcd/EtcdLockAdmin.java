@@ -66,13 +66,13 @@ final class EtcdLockAdmin implements LockAdmin {
 
     /** In the order of the escaped names. The cursor is the last name that was looked at. */
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         ByteSequence from;
         try {
-            from = cursor.isPresent() ? keys.after(cursor.get()) : keys.from(prefix);
+            from = cursor.isEmpty() ? keys.from(prefix) : keys.after(cursor);
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(new IllegalArgumentException(
-                    "prefix is \"" + prefix + "\" and cursor \"" + cursor.orElse("")
+                    "prefix is \"" + prefix + "\" and cursor \"" + cursor
                             + "\", must be the beginning of a name and one of a page before",
                     e));
         }

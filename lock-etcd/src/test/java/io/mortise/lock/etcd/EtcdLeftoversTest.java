@@ -16,7 +16,6 @@ import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.servers.etcd.RawEtcd;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
@@ -181,11 +180,6 @@ class EtcdLeftoversTest extends OneServerTest {
         @Override
         public LockName name() {
             return new LockName("x");
-        }
-
-        @Override
-        public LockMode mode() {
-            return LockMode.EXCLUSIVE;
         }
 
         @Override

@@ -19,9 +19,9 @@ record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockA
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         return connection.send("list of locks", () -> {
-            List<LockStatus> found = store.list(prefix, limit, cursor.orElse(""));
+            List<LockStatus> found = store.list(prefix, limit, cursor);
             return new Page(
                     found,
                     found.size() < limit

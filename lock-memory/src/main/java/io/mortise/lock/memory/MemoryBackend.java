@@ -78,19 +78,19 @@ final class MemoryBackend implements LockBackend {
 
     @Override
     public void renew(List<KeepAlive> due) {
-        List<MemoryQueueEntry> places = due.stream()
-                .map(keepAlive -> ((MemoryQueueEntry.Grant) keepAlive).place)
+        List<MemoryQueueEntry> entries = due.stream()
+                .map(keepAlive -> ((MemoryQueueEntry.Grant) keepAlive).entry)
                 .toList();
         long sent = clock().nanoTime();
-        send("renewal of " + due.size() + " leases", () -> store.renew(places)).whenComplete((gone, failure) -> {
+        send("renewal of " + due.size() + " leases", () -> store.renew(entries)).whenComplete((gone, failure) -> {
             for (KeepAlive keepAlive : due) {
-                MemoryQueueEntry place = ((MemoryQueueEntry.Grant) keepAlive).place;
+                MemoryQueueEntry entry = ((MemoryQueueEntry.Grant) keepAlive).entry;
                 if (failure != null) {
                     keepAlive.unknown(failure);
-                } else if (gone.contains(place)) {
+                } else if (gone.contains(entry)) {
                     keepAlive.removed("the store no longer has the grant");
                 } else {
-                    keepAlive.extend(LockClock.deadline(sent, place.lease));
+                    keepAlive.extend(LockClock.deadline(sent, entry.lease));
                 }
             }
         });
@@ -101,7 +101,7 @@ final class MemoryBackend implements LockBackend {
         return Optional.of(new MemoryAdmin(this, store));
     }
 
-    /** Whether those are the faults of this line. */
+    /** Whether those are the faults of this connection. */
     boolean meets(MemoryFaults of) {
         return faults == of;
     }
@@ -126,7 +126,7 @@ final class MemoryBackend implements LockBackend {
         if (fate != MemoryFaults.Fate.REQUEST_LOST) {
             pass(() -> {
                 if (closed) {
-                    return; // what still lay on the line when the connection ended
+                    return; // what was under way when the connection ended
                 }
                 T answer = execute.get();
                 if (fate != MemoryFaults.Fate.REPLY_LOST) {

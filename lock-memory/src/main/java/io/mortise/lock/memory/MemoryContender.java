@@ -7,14 +7,14 @@ import io.mortise.lock.spi.LockName;
 import java.util.concurrent.CompletionStage;
 
 /** The client's side of one {@link MemoryQueueEntry}. */
-record MemoryContender(MemoryBackend connection, MemoryStore store, MemoryQueueEntry place) implements Contender {
+record MemoryContender(MemoryBackend connection, MemoryStore store, MemoryQueueEntry entry) implements Contender {
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        return connection.send("acquire of lock \"" + LockName.shown(place.name) + "\"", () -> store.ask(place));
+        return connection.send("acquire of lock \"" + LockName.shown(entry.name) + "\"", () -> store.ask(entry));
     }
 
     @Override
     public CompletionStage<Boolean> end() {
-        return connection.send("release of lock \"" + LockName.shown(place.name) + "\"", () -> store.end(place));
+        return connection.send("release of lock \"" + LockName.shown(entry.name) + "\"", () -> store.end(entry));
     }
 }

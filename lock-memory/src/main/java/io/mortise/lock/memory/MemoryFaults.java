@@ -171,7 +171,7 @@ public final class MemoryFaults {
         return refusing;
     }
 
-    /** Runs the message now, or when the line thaws. */
+    /** Runs the message now, or when the connection is thawed. */
     void pass(Runnable message) {
         synchronized (this) {
             if (frozen) {

@@ -10,9 +10,9 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Programmatic configuration: connects clients to a {@link MemoryStore} that the application created. Each client stands for a
+ * Programmatic configuration: connects clients to a {@link MemoryStore} that the application created. Each client acts as a
  * process of its own. On a store with a {@linkplain MemoryStore#create(io.mortise.lock.spi.LockClock) hand-cranked clock} time
- * stands still until the test moves it:
+ * does not move until the test moves it:
  *
  * <pre>{@code
  * ManualClock clock = new ManualClock();
@@ -24,7 +24,7 @@ import java.util.function.Function;
  * assert !lease.isHeld();
  * }</pre>
  *
- * <p>What runs on a direct executor, as there, must not block: it stands between the store and the next waiter.
+ * <p>What runs on a direct executor, as there, must not block: it delays the next waiter.
  */
 public final class MemoryLocks {
     private MemoryLocks() {}

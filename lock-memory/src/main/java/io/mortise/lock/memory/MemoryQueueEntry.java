@@ -63,11 +63,11 @@ final class MemoryQueueEntry {
 
     /** What the holder's deadline hangs on: one per grant, counted from the instant that the store made it. */
     static final class Grant extends KeepAlive {
-        final MemoryQueueEntry place;
+        final MemoryQueueEntry entry;
 
-        Grant(MemoryQueueEntry place, long madeAt) {
-            super(place.connection.clock(), place.lease.dividedBy(3), LockClock.deadline(madeAt, place.lease));
-            this.place = place;
+        Grant(MemoryQueueEntry entry, long madeAt) {
+            super(entry.connection.clock(), entry.lease.dividedBy(3), LockClock.deadline(madeAt, entry.lease));
+            this.entry = entry;
         }
     }
 }

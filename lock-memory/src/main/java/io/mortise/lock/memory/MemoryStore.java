@@ -27,7 +27,7 @@ public final class MemoryStore {
     private static final Duration FALLBACK = Duration.ofSeconds(5);
 
     /** A waiter that has not asked for so long is dead, and is passed over. */
-    private static final Duration PATIENCE = FALLBACK.multipliedBy(3);
+    private static final Duration WAITER_TIMEOUT = FALLBACK.multipliedBy(3);
 
     private static final int SWEEP_FLOOR = 64;
 
@@ -37,15 +37,15 @@ public final class MemoryStore {
     private final AtomicLong requests = new AtomicLong();
     private final MemoryFaults faults = new MemoryFaults(this);
     private final Object monitor = new Object();
-    private final TreeMap<String, Line> lines = new TreeMap<>(); // guarded by monitor
+    private final TreeMap<String, LockQueue> queues = new TreeMap<>(); // guarded by monitor
     private int sweepAt = SWEEP_FLOOR; // guarded by monitor
 
-    /** One lock: a line exists while somebody holds it, and nobody waits where nobody holds. */
-    private static final class Line {
+    /** One lock: its queue exists while somebody holds it, and nobody waits where nobody holds. */
+    private static final class LockQueue {
         private MemoryQueueEntry holder;
-        private final Set<MemoryQueueEntry> queue = new LinkedHashSet<>();
+        private final Set<MemoryQueueEntry> waiting = new LinkedHashSet<>();
 
-        Line(MemoryQueueEntry holder) {
+        LockQueue(MemoryQueueEntry holder) {
             this.holder = holder;
         }
     }
@@ -129,52 +129,52 @@ public final class MemoryStore {
         return endpoint;
     }
 
-    /** Grants, queues or refuses; asked again, answers how it stands. */
-    AttemptResult ask(MemoryQueueEntry place) {
+    /** Grants, queues or refuses; asked again, answers its state. */
+    AttemptResult ask(MemoryQueueEntry entry) {
         requests.incrementAndGet();
         return step(pushes -> {
-            place.lastAsked = now();
-            Line line = current(place.name, pushes);
-            if (place.state == MemoryQueueEntry.State.NEW && place.connection.left) {
-                place.state = MemoryQueueEntry.State.ENDED; // it was under way when its connection ended
-            } else if (place.state == MemoryQueueEntry.State.NEW) {
-                if (line == null) {
+            entry.lastAsked = now();
+            LockQueue queue = current(entry.name, pushes);
+            if (entry.state == MemoryQueueEntry.State.NEW && entry.connection.left) {
+                entry.state = MemoryQueueEntry.State.ENDED; // it was under way when its connection ended
+            } else if (entry.state == MemoryQueueEntry.State.NEW) {
+                if (queue == null) {
                     sweepSometimes(pushes);
-                    lines.put(place.name, new Line(place));
-                    grant(place);
-                } else if (place.mayWait) {
-                    line.queue.add(place);
-                    place.state = MemoryQueueEntry.State.QUEUED;
+                    queues.put(entry.name, new LockQueue(entry));
+                    grant(entry);
+                } else if (entry.mayWait) {
+                    queue.waiting.add(entry);
+                    entry.state = MemoryQueueEntry.State.QUEUED;
                 }
             }
-            return switch (place.state) {
-                case GRANTED -> new AttemptResult.Granted(place.token, Objects.requireNonNull(place.grant));
-                case NEW, QUEUED -> new AttemptResult.Waiting(untilWorthAsking(place));
-                case OVER -> new AttemptResult.Displaced("the store took the place away");
+            return switch (entry.state) {
+                case GRANTED -> new AttemptResult.Granted(entry.token, Objects.requireNonNull(entry.grant));
+                case NEW, QUEUED -> new AttemptResult.Waiting(untilWorthAsking(entry));
+                case OVER -> new AttemptResult.Displaced("the store took the entry away");
                 case ENDED -> new AttemptResult.Displaced("withdrawn");
             };
         });
     }
 
     /** A lost hint must not cost the waiter a grant that was made to it, nor a dead holder's lease be overlooked. */
-    private Duration untilWorthAsking(MemoryQueueEntry place) {
-        Line line = lines.get(place.name);
-        long left = line == null ? 0 : line.holder.expiresAt - now();
-        long pause = Math.min(FALLBACK.toNanos(), place.lease.toNanos() / 3);
+    private Duration untilWorthAsking(MemoryQueueEntry entry) {
+        LockQueue queue = queues.get(entry.name);
+        long left = queue == null ? 0 : queue.holder.expiresAt - now();
+        long pause = Math.min(FALLBACK.toNanos(), entry.lease.toNanos() / 3);
         return Duration.ofNanos(Math.max(0, Math.min(left, pause)));
     }
 
-    /** Removes what a place has. Whether something was there. */
-    boolean end(MemoryQueueEntry place) {
+    /** Removes what a entry has. Whether something was there. */
+    boolean end(MemoryQueueEntry entry) {
         requests.incrementAndGet();
         return step(pushes -> {
-            Line line = current(place.name, pushes);
-            MemoryQueueEntry.State was = place.state;
-            place.state = MemoryQueueEntry.State.ENDED; // also defeats an attempt that executes later (S8)
-            if (line != null && was == MemoryQueueEntry.State.QUEUED) {
-                return line.queue.remove(place);
-            } else if (line != null && was == MemoryQueueEntry.State.GRANTED) {
-                handOn(line, pushes);
+            LockQueue queue = current(entry.name, pushes);
+            MemoryQueueEntry.State was = entry.state;
+            entry.state = MemoryQueueEntry.State.ENDED; // also defeats an attempt that executes later (S8)
+            if (queue != null && was == MemoryQueueEntry.State.QUEUED) {
+                return queue.waiting.remove(entry);
+            } else if (queue != null && was == MemoryQueueEntry.State.GRANTED) {
+                handOff(queue, pushes);
                 return true;
             }
             return false;
@@ -182,15 +182,15 @@ public final class MemoryStore {
     }
 
     /** Extends what still stands. Returns those that do not. */
-    Set<MemoryQueueEntry> renew(List<MemoryQueueEntry> places) {
+    Set<MemoryQueueEntry> renew(List<MemoryQueueEntry> entries) {
         return step(pushes -> {
             Set<MemoryQueueEntry> gone = new LinkedHashSet<>();
-            for (MemoryQueueEntry place : places) {
-                current(place.name, pushes);
-                if (place.state == MemoryQueueEntry.State.GRANTED) {
-                    place.expiresAt = now() + place.lease.toNanos();
+            for (MemoryQueueEntry entry : entries) {
+                current(entry.name, pushes);
+                if (entry.state == MemoryQueueEntry.State.GRANTED) {
+                    entry.expiresAt = now() + entry.lease.toNanos();
                 } else {
-                    gone.add(place);
+                    gone.add(entry);
                 }
             }
             return gone;
@@ -201,8 +201,8 @@ public final class MemoryStore {
     void leave(MemoryBackend connection) {
         synchronized (monitor) {
             connection.left = true;
-            for (Line line : lines.values()) {
-                line.queue.removeIf(place -> place.connection == connection);
+            for (LockQueue queue : queues.values()) {
+                queue.waiting.removeIf(entry -> entry.connection == connection);
             }
         }
     }
@@ -226,7 +226,7 @@ public final class MemoryStore {
     int takeAll(Meant meant, LossReason reason) {
         return step(pushes -> {
             int taken = 0;
-            for (String name : List.copyOf(lines.keySet())) {
+            for (String name : List.copyOf(queues.keySet())) {
                 taken += take(name, meant, reason, pushes) ? 1 : 0;
             }
             return taken;
@@ -238,16 +238,16 @@ public final class MemoryStore {
     }
 
     private boolean take(String name, Meant meant, @Nullable LossReason reason, List<Runnable> pushes) {
-        Line line = current(name, pushes);
-        if (line == null || !meant.holds(line.holder)) {
+        LockQueue queue = current(name, pushes);
+        if (queue == null || !meant.holds(queue.holder)) {
             return false;
         }
-        MemoryQueueEntry holder = line.holder;
+        MemoryQueueEntry holder = queue.holder;
         holder.state = MemoryQueueEntry.State.OVER;
         if (reason != null) {
             pushes.add(holder.lost(reason)); // before the next holder hears of its grant
         }
-        handOn(line, pushes);
+        handOff(queue, pushes);
         return true;
     }
 
@@ -261,67 +261,67 @@ public final class MemoryStore {
             List<LockStatus> found = new ArrayList<>();
             String from = after.compareTo(prefix) > 0 ? after : prefix;
             for (String name :
-                    List.copyOf(lines.tailMap(from, !from.equals(after)).keySet())) {
+                    List.copyOf(queues.tailMap(from, !from.equals(after)).keySet())) {
                 if (!name.startsWith(prefix) || found.size() == limit) {
                     break;
                 }
-                Line line = current(name, pushes);
-                if (line != null) {
-                    found.add(status(name, line));
+                LockQueue queue = current(name, pushes);
+                if (queue != null) {
+                    found.add(status(name, queue));
                 }
             }
             return found;
         });
     }
 
-    private static LockStatus status(String name, @Nullable Line line) {
-        return line == null
+    private static LockStatus status(String name, @Nullable LockQueue queue) {
+        return queue == null
                 ? new LockStatus(name, List.of(), List.of())
                 : new LockStatus(
                         name,
-                        List.of(line.holder.holder()),
-                        line.queue.stream().map(MemoryQueueEntry::holder).toList());
+                        List.of(queue.holder.holder()),
+                        queue.waiting.stream().map(MemoryQueueEntry::holder).toList());
     }
 
-    /** The line after a lease that is over has ended. */
-    private @Nullable Line current(String name, List<Runnable> pushes) {
-        Line line = lines.get(name);
-        if (line != null && line.holder.expiresAt - now() <= 0) {
-            line.holder.state = MemoryQueueEntry.State.OVER;
-            handOn(line, pushes);
+    /** The queue after a lease that is over has ended. */
+    private @Nullable LockQueue current(String name, List<Runnable> pushes) {
+        LockQueue queue = queues.get(name);
+        if (queue != null && queue.holder.expiresAt - now() <= 0) {
+            queue.holder.state = MemoryQueueEntry.State.OVER;
+            handOff(queue, pushes);
         }
-        return lines.get(name);
+        return queues.get(name);
     }
 
-    private void handOn(Line line, List<Runnable> pushes) {
-        String name = line.holder.name;
-        while (!line.queue.isEmpty()) {
-            MemoryQueueEntry next = line.queue.iterator().next();
-            line.queue.remove(next);
+    private void handOff(LockQueue queue, List<Runnable> pushes) {
+        String name = queue.holder.name;
+        while (!queue.waiting.isEmpty()) {
+            MemoryQueueEntry next = queue.waiting.iterator().next();
+            queue.waiting.remove(next);
             pushes.add(next.wake());
-            if (now() - next.lastAsked <= PATIENCE.toNanos()) {
-                line.holder = next;
+            if (now() - next.lastAsked <= WAITER_TIMEOUT.toNanos()) {
+                queue.holder = next;
                 grant(next);
                 return;
             }
             next.state = MemoryQueueEntry.State.OVER;
         }
-        lines.remove(name);
+        queues.remove(name);
     }
 
-    private void grant(MemoryQueueEntry place) {
+    private void grant(MemoryQueueEntry entry) {
         long now = now();
-        place.state = MemoryQueueEntry.State.GRANTED;
-        place.token = tokens.incrementAndGet();
-        place.expiresAt = now + place.lease.toNanos();
-        place.grant = new MemoryQueueEntry.Grant(place, now);
+        entry.state = MemoryQueueEntry.State.GRANTED;
+        entry.token = tokens.incrementAndGet();
+        entry.expiresAt = now + entry.lease.toNanos();
+        entry.grant = new MemoryQueueEntry.Grant(entry, now);
     }
 
     /** Drops leases that are over and that nobody has asked about, at a cost that does not grow per grant (S17). */
     private void sweepSometimes(List<Runnable> pushes) {
-        if (lines.size() >= sweepAt) {
-            List.copyOf(lines.keySet()).forEach(name -> current(name, pushes));
-            sweepAt = Math.max(SWEEP_FLOOR, 2 * lines.size());
+        if (queues.size() >= sweepAt) {
+            List.copyOf(queues.keySet()).forEach(name -> current(name, pushes));
+            sweepAt = Math.max(SWEEP_FLOOR, 2 * queues.size());
         }
     }
 

@@ -40,7 +40,7 @@ final class RedisLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         List<LockListing.Source> sources = backend.link().nodes().stream()
                 .map(node -> new LockListing.Source(node.id(), node))
                 .toList();

@@ -81,7 +81,7 @@ class RedisAclUserTest {
         });
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         Lease next = waiting.get(20, TimeUnit.SECONDS);
-        assertThat(get(admin.list("", 10, Optional.empty())).locks()).hasSize(1);
+        assertThat(get(admin.list("", 10, "")).locks()).hasSize(1);
         LockHolder holder = get(admin.status("x")).holders().get(0);
         assertThat(get(admin.forceRelease("x", holder))).isTrue();
         assertThat(get(next.lost()).kind()).isNotNull();

@@ -84,7 +84,7 @@ class RedlockAclUserTest {
         });
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         Lease next = waiting.get(20, TimeUnit.SECONDS);
-        assertThat(get(admin.list("", 10, Optional.empty())).locks()).hasSize(1);
+        assertThat(get(admin.list("", 10, "")).locks()).hasSize(1);
         assertThat(get(admin.forceRelease("x", get(admin.status("x")).holders().get(0))))
                 .isTrue();
         assertThat(get(next.lost()).kind()).isNotNull();

@@ -11,7 +11,6 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redlock.grant.GrantTestAccess;
 import io.mortise.lock.redlock.master.CleanupBacklog;
 import io.mortise.lock.servers.redis.RawRedis;
-import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
@@ -112,7 +111,6 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
     private static LockRequest ended(int number) {
         return new Request(
                 new LockName("left" + number),
-                LockMode.EXCLUSIVE,
                 String.format(Locale.ROOT, "%032x", number),
                 "",
                 LEASE.multipliedBy(10),

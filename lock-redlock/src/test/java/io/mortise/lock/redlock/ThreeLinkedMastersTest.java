@@ -12,7 +12,6 @@ import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
@@ -36,7 +35,7 @@ abstract class ThreeLinkedMastersTest {
     static final RedlockKeys.LockKeys X = KEYS.of(new LockName("x"));
 
     record Request(
-            LockName name, LockMode mode, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+            LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}
 
     private static RedisTestMasters masters;

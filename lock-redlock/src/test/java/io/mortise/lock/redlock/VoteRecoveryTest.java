@@ -14,7 +14,6 @@ import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
@@ -102,7 +101,6 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
     void S08_voteRecoveredAfterReleaseIsCleanedUp() throws Exception {
         LockRequest request = new Request(
                 new LockName("x"),
-                LockMode.EXCLUSIVE,
                 RedlockScriptBench.attempt(1),
                 RedlockScriptBench.record(1),
                 LEASE,

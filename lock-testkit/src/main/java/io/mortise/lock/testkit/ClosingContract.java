@@ -186,7 +186,7 @@ interface ClosingContract extends Contract {
         Bench.eventually(
                 "no lock is left",
                 Bench.PROMPT,
-                () -> Bench.await(admin.list("", 10_000, Optional.empty()))
+                () -> Bench.await(admin.list("", 10_000, ""))
                         .locks()
                         .isEmpty());
     }

@@ -57,7 +57,7 @@ interface LeftoversContract extends Contract {
             Bench.eventually(
                     "no lock is left",
                     Bench.PROMPT.multipliedBy(2),
-                    () -> Bench.await(admin.list("", 10_000, Optional.empty()))
+                    () -> Bench.await(admin.list("", 10_000, ""))
                             .locks()
                             .isEmpty());
         }

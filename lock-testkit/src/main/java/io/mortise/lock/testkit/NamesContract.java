@@ -135,7 +135,7 @@ interface NamesContract extends Contract {
         for (String name : ODD_NAMES) {
             held.add(client.named(name).tryAcquire().orElseThrow());
         }
-        assertThat(Bench.await(admin.list("", 1000, Optional.empty())).locks())
+        assertThat(Bench.await(admin.list("", 1000, "")).locks())
                 .extracting(LockStatus::name)
                 .containsExactlyInAnyOrderElementsOf(ODD_NAMES);
         assertThat(Bench.status(admin, "a/b").name()).isEqualTo("a/b");
@@ -179,8 +179,8 @@ interface NamesContract extends Contract {
         if (client.admin().isPresent()) {
             LockAdmin admin = client.admin().orElseThrow();
             refused(() -> admin.status(""), "empty", "512");
-            refused(() -> admin.list("", 0, Optional.empty()), "0", "10000");
-            refused(() -> admin.list("", 10_001, Optional.empty()), "10001", "10000");
+            refused(() -> admin.list("", 0, ""), "0", "10000");
+            refused(() -> admin.list("", 10_001, ""), "10001", "10000");
         }
     }
 

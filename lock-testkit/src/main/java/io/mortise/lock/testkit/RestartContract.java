@@ -101,12 +101,19 @@ interface RestartContract extends Contract {
         bench().nemesis().stopServer(rule);
         for (Duration maxWait : List.of(Duration.ZERO, Duration.ofMillis(100))) {
             assertThatThrownBy(() -> client.named("x").tryAcquire(maxWait))
-                    .isInstanceOf(BackendUnavailableException.class)
-                    .hasMessageContaining(endpoints);
+                    .satisfies(failure -> assertNames(failure, endpoints));
         }
         assertThatThrownBy(() -> bench().clientByUrl(rule, PATIENT.connectTimeout(Duration.ofMillis(300))))
-                .isInstanceOf(BackendUnavailableException.class)
-                .hasMessageContaining(endpoints);
+                .satisfies(failure -> assertNames(failure, endpoints));
+    }
+
+    private static void assertNames(Throwable failure, String endpoints) {
+        assertThat(failure)
+                .hasMessageContaining(endpoints)
+                .isInstanceOfSatisfying(
+                        BackendUnavailableException.class,
+                        outage -> assertThat(outage.endpoints())
+                                .hasValueSatisfying(named -> assertThat(named).contains(endpoints)));
     }
 
     /** Hosts and ports, without credentials. */

@@ -179,14 +179,14 @@ public final class AcquireOperation {
         }
         // Whatever a backend throws or forgets to answer becomes a failure of this attempt: nobody may be left waiting.
         try {
-            ActiveContender mine = asked != null ? asked : newPlace();
+            ActiveContender mine = asked != null ? asked : newContender();
             mine.contender().attempt().whenComplete((attempt, failure) -> answered(mine, attempt, failure));
         } catch (RuntimeException | Error e) {
             failed(e);
         }
     }
 
-    private ActiveContender newPlace() {
+    private ActiveContender newContender() {
         ActiveContender made = new ActiveContender(
                 this,
                 with.backend(),
@@ -245,7 +245,8 @@ public final class AcquireOperation {
             }
             return;
         }
-        // Gone before it could be collected: a new place, never a lease that is lost already. It counts as asking until
+        // Gone before it could be collected: a new contender, never a lease that is lost already. It counts as asking
+        // until
         // then, for the withdrawal may wake this very waiter.
         lease.discard();
         displaced("the grant was over when its answer arrived");
@@ -267,13 +268,13 @@ public final class AcquireOperation {
     }
 
     /** After an answer: ends it, also where it ended while the answer was under way, or asks again. */
-    private void proceed(Answer answer, boolean placeGone) {
+    private void proceed(Answer answer, boolean displaced) {
         AttemptHistory.Next next;
         boolean ends;
         boolean now = false;
         synchronized (this) {
             asking = false;
-            if (placeGone) {
+            if (displaced) {
                 contender = null;
                 woken = false;
             }
@@ -377,7 +378,7 @@ public final class AcquireOperation {
         return over;
     }
 
-    /** Whether a grant at that place would still be of use. */
+    /** Whether a grant of that contender would still be of use. */
     synchronized boolean wants(ActiveContender asked) {
         return !over && contender == asked;
     }

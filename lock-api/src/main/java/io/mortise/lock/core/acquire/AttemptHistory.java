@@ -7,8 +7,8 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.StageFailures;
 import java.time.Duration;
-import java.util.concurrent.CompletionException;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -79,7 +79,7 @@ public final class AttemptHistory {
         return Next.ask(waitPolicy.pauseAfterBusy(Backoff.jittered(pause, random)));
     }
 
-    /** A new place at once; twice in a row, not in a tight loop. */
+    /** Queues anew at once; twice in a row, after a pause. */
     Next displaced(String why, String endpoints) {
         boolean again = displaced;
         busy = false;
@@ -113,10 +113,10 @@ public final class AttemptHistory {
     /**
      * "Busy" only if that is what the store said last, and not long ago (S15).
      *
-     * @param standsBehindTaken what it said to the line that this one stands in; false where there is none
+     * @param queueBusy what the store answered to the local queue in which this one waits; false where there is none
      */
-    AcquireOutcome atDeadline(boolean standsBehindTaken, String endpoints) {
-        return (busy || standsBehindTaken) && waitPolicy.busyIsFresh()
+    AcquireOutcome atDeadline(boolean queueBusy, String endpoints) {
+        return (busy || queueBusy) && waitPolicy.busyIsFresh()
                 ? new AcquireOutcome.Busy()
                 : new AcquireOutcome.Failed(unavailable(endpoints));
     }
@@ -127,6 +127,7 @@ public final class AttemptHistory {
                 "lock \"" + lock + "\" was not acquired: the store has not answered for "
                         + silence().toMillis() + " ms (" + endpoints + ")"
                         + (cause == null ? "" : ": " + cause.getMessage()),
+                endpoints,
                 cause);
     }
 
@@ -140,8 +141,7 @@ public final class AttemptHistory {
     }
 
     private static LockException asLockException(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause = StageFailures.unwrap(failure);
         return cause instanceof LockException known
                 ? known
                 : new BackendRefusedException("the backend failed: " + cause, cause);

@@ -2,7 +2,6 @@
 package io.mortise.lock.core.acquire;
 
 import io.mortise.lock.core.runtime.CoreThreads;
-import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.OwnerRecord;
@@ -31,15 +30,10 @@ public record AttemptRequest(
     private static final long PID = ProcessHandle.current().pid();
 
     @Override
-    public LockMode mode() {
-        return LockMode.EXCLUSIVE;
-    }
-
-    @Override
     public String ownerRecord() {
         // Wall-clock time: shown to people, never compared.
         Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
-        return OwnerRecord.encode(attemptId, mode(), HOST.name(), PID, since, metadata);
+        return OwnerRecord.encode(attemptId, HOST.name(), PID, since, metadata);
     }
 
     /**

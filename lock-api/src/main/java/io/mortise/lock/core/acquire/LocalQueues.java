@@ -15,50 +15,50 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LocalQueues {
     @GuardedBy("this")
-    private final Map<LockName, Line> lines = new HashMap<>();
+    private final Map<LockName, LocalQueue> queues = new HashMap<>();
 
-    private static final class Line {
+    private static final class LocalQueue {
         private final LinkedHashSet<AcquireOperation> waiters = new LinkedHashSet<>();
         private boolean taken;
     }
 
-    /** Stands in the queue. Whether it is the first, so that its turn is now. */
+    /** Joins the queue. True if it is the first, and may ask now. */
     synchronized boolean join(LockName name, AcquireOperation waiter) {
-        Line line = lines.computeIfAbsent(name, n -> new Line());
-        line.waiters.add(waiter);
-        return line.waiters.size() == 1;
+        LocalQueue queue = queues.computeIfAbsent(name, n -> new LocalQueue());
+        queue.waiters.add(waiter);
+        return queue.waiters.size() == 1;
     }
 
     /**
-     * The first in the queue has asked. What one hears that has left it since is not news to the line of now.
+     * Records what the first in the queue was answered. An answer to one that has left the queue is ignored.
      *
      * @param taken the answer was that somebody has the lock, be it the asker now; false: there was none
      */
     synchronized void heard(LockName name, AcquireOperation by, boolean taken) {
-        Line line = lines.get(name);
-        if (line != null && line.waiters.contains(by)) {
-            line.taken = taken;
+        LocalQueue queue = queues.get(name);
+        if (queue != null && queue.waiters.contains(by)) {
+            queue.taken = taken;
         }
     }
 
-    /** Whether somebody had the lock by the latest answer to this line (S15): those behind the first do not ask themselves. */
+    /** Whether somebody had the lock by the latest answer to this queue (S15): those behind the first do not ask. */
     synchronized boolean taken(LockName name) {
-        Line line = lines.get(name);
-        return line != null && line.taken;
+        LocalQueue queue = queues.get(name);
+        return queue != null && queue.taken;
     }
 
-    /** Leaves the line, from wherever it stands. The one whose turn came with that, if any: the caller begins it. */
+    /** Leaves the queue. Returns the new first one, if that changed: the caller starts it. */
     synchronized @Nullable AcquireOperation leave(LockName name, AcquireOperation waiter) {
-        Line line = lines.get(name);
-        if (line == null) {
+        LocalQueue queue = queues.get(name);
+        if (queue == null) {
             return null;
         }
         boolean wasFirst = first(name) == waiter;
-        if (!line.waiters.remove(waiter)) {
+        if (!queue.waiters.remove(waiter)) {
             return null;
         }
-        if (line.waiters.isEmpty()) {
-            lines.remove(name);
+        if (queue.waiters.isEmpty()) {
+            queues.remove(name);
             return null;
         }
         return wasFirst ? first(name) : null;
@@ -72,13 +72,13 @@ public final class LocalQueues {
         }
     }
 
-    /** How many lines there are: none when nobody waits (S17). */
+    /** How many queues there are: none when nobody waits (S17). */
     public synchronized int size() {
-        return lines.size();
+        return queues.size();
     }
 
     private synchronized @Nullable AcquireOperation first(LockName name) {
-        Line line = lines.get(name);
-        return line == null ? null : line.waiters.iterator().next();
+        LocalQueue queue = queues.get(name);
+        return queue == null ? null : queue.waiters.iterator().next();
     }
 }

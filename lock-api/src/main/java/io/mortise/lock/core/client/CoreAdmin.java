@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core.client;
 
+import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.core.runtime.CallbackExecutor;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.StageFailures;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /** Validates administrative requests before any I/O, and completes their stages on the callback executor. */
-public record CoreAdmin(LockAdmin backend, CallbackExecutor callbacks) implements LockAdmin {
+public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor callbacks) implements LockAdmin {
     private static final int MOST_PER_PAGE = 10_000;
 
     @Override
@@ -25,7 +25,7 @@ public record CoreAdmin(LockAdmin backend, CallbackExecutor callbacks) implement
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         Objects.requireNonNull(prefix, "prefix");
         Objects.requireNonNull(cursor, "cursor");
         if (limit < 1 || limit > MOST_PER_PAGE) {
@@ -59,10 +59,17 @@ public record CoreAdmin(LockAdmin backend, CallbackExecutor callbacks) implement
             if (failure == null) {
                 seen.complete(value);
             } else {
-                boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
-                seen.completeExceptionally(wrapped ? failure.getCause() : failure);
+                seen.completeExceptionally(withEndpoints(StageFailures.unwrap(failure)));
             }
         }));
         return seen;
+    }
+
+    private Throwable withEndpoints(Throwable failure) {
+        return failure instanceof BackendUnavailableException silent
+                        && silent.endpoints().isEmpty()
+                ? new BackendUnavailableException(
+                        Objects.requireNonNullElse(silent.getMessage(), "no answer"), endpoints, silent)
+                : failure;
     }
 }

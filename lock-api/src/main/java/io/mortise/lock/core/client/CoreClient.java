@@ -178,7 +178,7 @@ public final class CoreClient implements LockClient {
 
     @Override
     public Optional<LockAdmin> admin() {
-        return backend().admin().map(admin -> new CoreAdmin(admin, callbacks));
+        return backend().admin().map(admin -> new CoreAdmin(admin, backend().endpoints(), callbacks));
     }
 
     private void checkDrained() {

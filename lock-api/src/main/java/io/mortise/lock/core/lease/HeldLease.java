@@ -75,12 +75,12 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
     public boolean begin() {
         boolean open = with.holders().add(this);
         held.set(keepAlive.isValid() && with.keeper().hold(keepAlive));
-        boolean stands = open && held.get() && keepAlive.attach(this);
+        boolean attached = open && held.get() && keepAlive.attach(this);
         if (holdUntil != null) {
             maxHold = with.clock()
                     .schedule(Duration.ofNanos(holdUntil - with.clock().nanoTime()), this::checkDeadlines);
         }
-        if (!stands || isOver()) {
+        if (!attached || isOver()) {
             stopWatching(); // a loss meanwhile may have undone only half of what was begun here
             return false;
         }

@@ -24,15 +24,15 @@ public final class PendingCleanups {
     private final RandomGenerator random;
     private final ThrottledLog warnings;
     private final Set<AttemptCleanup<?>> open = Collections.synchronizedSet(new LinkedHashSet<>());
-    private final Runnable whenSettled;
+    private final Runnable whenEnded;
     private volatile boolean stopped;
 
-    /** @param whenSettled runs after each that has ended */
-    public PendingCleanups(LockClock clock, RandomGenerator random, ThrottledLog warnings, Runnable whenSettled) {
+    /** @param whenEnded runs after each that has ended */
+    public PendingCleanups(LockClock clock, RandomGenerator random, ThrottledLog warnings, Runnable whenEnded) {
         this.clock = clock;
         this.random = random;
         this.warnings = warnings;
-        this.whenSettled = whenSettled;
+        this.whenEnded = whenEnded;
     }
 
     public void begin(AttemptCleanup<?> cleanup) {
@@ -70,14 +70,14 @@ public final class PendingCleanups {
 
     private void close(AttemptCleanup<?> cleanup) {
         open.remove(cleanup);
-        whenSettled.run();
+        whenEnded.run();
     }
 
     public boolean isEmpty() {
         return open.isEmpty();
     }
 
-    /** Ends all retries. Returns what could not be settled, for the log. */
+    /** Ends all retries. Returns what the store has not answered, for the log. */
     public List<String> stop() {
         stopped = true;
         List<AttemptCleanup<?>> left = List.copyOf(open);

@@ -27,7 +27,7 @@ public final class Trampoline {
         for (Runnable next = task; next != null; next = mine.poll()) {
             try {
                 next.run();
-            } catch (RuntimeException | Error e) { // the others wait for their turns all the same
+            } catch (RuntimeException | Error e) { // the others run all the same
                 if (failure == null) {
                     failure = e;
                 } else if (failure != e) {

@@ -66,11 +66,11 @@ class NullArgumentsTest {
                     asked.incrementAndGet();
                     throw new UnsupportedOperationException();
                 });
-        CoreAdmin admin = new CoreAdmin(backend, new CallbackExecutor(Optional.of(Runnable::run), true));
+        CoreAdmin admin = new CoreAdmin(backend, "test", new CallbackExecutor(Optional.of(Runnable::run), true));
         refused("seen", () -> admin.forceRelease("x", null));
         refused("name", () -> admin.forceRelease(null, null));
         refused("name", () -> admin.status(null));
-        refused("prefix", () -> admin.list(null, 1, Optional.empty()));
+        refused("prefix", () -> admin.list(null, 1, ""));
         refused("cursor", () -> admin.list("", 1, null));
         assertThat(asked).hasValue(0);
     }

@@ -15,14 +15,14 @@ final class HeldLocksQuery {
 
     static SortedMap<String, LockStatus> read(LockAdmin admin, LockNamePattern pattern) throws InterruptedException {
         SortedMap<String, LockStatus> found = new TreeMap<>();
-        Optional<String> cursor = Optional.empty();
+        String cursor = "";
         do {
             LockAdmin.Page page = AdminCommand.await(admin.list(pattern.prefix(), PAGE, cursor));
             page.locks().stream()
                     .filter(lock -> pattern.matches(lock.name()))
                     .forEach(lock -> found.put(lock.name(), lock));
-            cursor = page.next();
-        } while (cursor.isPresent());
+            cursor = page.next().orElse("");
+        } while (!cursor.isEmpty());
         return found;
     }
 }

@@ -63,7 +63,7 @@ public final class RedisErrors {
         if (answer != null) {
             String message = Optional.ofNullable(answer.getMessage()).orElse("");
             return PASSES.contains(code(message)) || message.contains(TOO_MANY_CLIENTS)
-                    ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, answer)
+                    ? new BackendUnavailableException(what + " at " + endpoints + ": " + message, endpoints, answer)
                     : new BackendRefusedException(
                             what + " at " + endpoints + " was refused: " + sentence(message) + " "
                                     + advice(code(message)),
@@ -77,10 +77,10 @@ public final class RedisErrors {
         ConnectException refused = find(failure, ConnectException.class);
         if (refused != null && REFUSED.matcher(said(refused)).matches()) {
             return new BackendUnavailableException(
-                    what + ": connection refused at " + refusedBy(refused).orElse(endpoints), failure);
+                    what + ": connection refused at " + refusedBy(refused).orElse(endpoints), endpoints, failure);
         }
         return new BackendUnavailableException(
-                what + ": no answer from " + endpoints + " (" + reason(failure) + ")", failure);
+                what + ": no answer from " + endpoints + " (" + reason(failure) + ")", endpoints, failure);
     }
 
     /** Nobody listens there. */

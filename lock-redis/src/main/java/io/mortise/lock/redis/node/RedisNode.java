@@ -7,11 +7,11 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.spi.BackendContext;
 import java.net.SocketAddress;
+import io.mortise.lock.spi.StageFailures;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -98,8 +98,7 @@ public final class RedisNode {
                 if (failure == null) {
                     listener.opened(this);
                 } else {
-                    unopened =
-                            failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure;
+                    unopened = StageFailures.unwrap(failure);
                     usable = false;
                     connection.leave(subscriptions);
                     listener.trouble(this, unopened);

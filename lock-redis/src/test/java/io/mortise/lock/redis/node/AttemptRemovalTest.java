@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.testkit.process.Await;
@@ -28,7 +27,7 @@ class AttemptRemovalTest {
     private RedisNode node;
 
     private record Request(
-            LockName name, LockMode mode, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+            LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}
 
     @BeforeEach
@@ -44,7 +43,7 @@ class AttemptRemovalTest {
 
     private AttemptRemoval removal(LuaScript script) {
         LockRequest request =
-                new Request(new LockName("x"), LockMode.EXCLUSIVE, "a".repeat(32), "", Duration.ofSeconds(30), false);
+                new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
         return new AttemptRemoval(bench.context, request, () -> node, script, new String[] {"runs"}, wanted -> {
             if (wanted) {
                 timeWanted.incrementAndGet();

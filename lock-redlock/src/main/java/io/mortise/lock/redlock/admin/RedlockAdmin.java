@@ -133,15 +133,8 @@ public final class RedlockAdmin implements LockAdmin {
 
     private LockHolder withToken(List<LockHolder> votes) {
         LockHolder first = votes.get(0);
-        return new LockHolder(
-                first.owner(),
-                first.host(),
-                first.pid(),
-                first.since(),
-                token(votes),
-                first.metadata(),
-                first.foreign(),
-                first.raw());
+        OptionalLong token = token(votes);
+        return token.isPresent() ? first.token(token.getAsLong()) : first.withoutToken();
     }
 
     /** Returns the token that a majority has; a vote that came too late to count may have a higher one. */
@@ -157,12 +150,12 @@ public final class RedlockAdmin implements LockAdmin {
 
     /** Lists each name once, by the first master that has its grant. */
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         return masters.reachable().thenCompose(reachable -> page(reachable, prefix, limit, cursor));
     }
 
     private CompletionStage<Page> page(
-            List<RedlockMaster> reachable, String prefix, int limit, Optional<String> cursor) {
+            List<RedlockMaster> reachable, String prefix, int limit, String cursor) {
         List<LockListing.Source> sources = reachable.stream()
                 .map(master -> new LockListing.Source(Integer.toHexString(master.index()), master.node()))
                 .toList();

@@ -57,25 +57,9 @@ final class CallMutants {
                         honest -> new Unclaimed(honest, Capability.FENCING)),
                 backend(
                         "capabilities",
-                        "what is only reserved is claimed",
-                        "capabilities_areConstantAndWithinWhatExists",
-                        CallMutants::claimsShared),
-                backend(
-                        "capabilities",
                         "lists are claimed and refused",
                         "capabilities_listIsThereOrRefused",
                         CallMutants::refusesLists));
-    }
-
-    private static LockBackend claimsShared(LockBackend honest, Connection connection) {
-        return new ForwardingBackend(honest, connection) {
-            @Override
-            public Set<Capability> capabilities() {
-                EnumSet<Capability> more = EnumSet.copyOf(honest.capabilities());
-                more.add(Capability.SHARED);
-                return more;
-            }
-        };
     }
 
     private static LockBackend refusesLists(LockBackend honest, Connection connection) {
@@ -84,7 +68,7 @@ final class CallMutants {
             public Optional<LockAdmin> admin() {
                 return honest.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
-                    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+                    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
                         return CompletableFuture.failedFuture(new UnsupportedOperationException("list"));
                     }
                 });

@@ -24,7 +24,7 @@ class ForwardingAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         return honest.list(prefix, limit, cursor);
     }
 

@@ -174,7 +174,7 @@ final class NameMutants {
         }
 
         @Override
-        public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+        public CompletionStage<Page> list(String prefix, int limit, String cursor) {
             return honest.list(prefix, limit, cursor)
                     .thenApply(page -> new Page(
                             page.locks().stream()

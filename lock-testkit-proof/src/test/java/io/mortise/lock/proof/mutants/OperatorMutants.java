@@ -109,7 +109,7 @@ final class OperatorMutants {
     private static WrongBackend list(Function<LockAdmin.Page, LockAdmin.Page> wrong) {
         return admin(honest -> new ForwardingAdmin(honest) {
             @Override
-            public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+            public CompletionStage<Page> list(String prefix, int limit, String cursor) {
                 return super.list(prefix, limit, cursor).thenApply(wrong);
             }
         });
@@ -128,7 +128,7 @@ final class OperatorMutants {
             public Optional<LockAdmin> admin() {
                 return honest.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
-                    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+                    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
                         return super.list(prefix, limit, cursor).thenApply(page -> {
                             List<LockStatus> all = new ArrayList<>(page.locks());
                             connection.shared().keySet().stream()

@@ -16,7 +16,6 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.LockMode;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import java.time.Duration;
@@ -227,11 +226,6 @@ final class WaitingMutants {
         @Override
         public LockName name() {
             return honest.name();
-        }
-
-        @Override
-        public LockMode mode() {
-            return honest.mode();
         }
 
         @Override

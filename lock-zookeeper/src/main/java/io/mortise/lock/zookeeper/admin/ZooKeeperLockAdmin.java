@@ -97,7 +97,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
 
     /** Lists locks in the order of their names. The cursor is the last name that was read for the previous page. */
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, Optional<String> cursor) {
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         return request(
                 "list of locks",
                 calls -> lockNodes(calls).thenCompose(nodes -> {
@@ -107,7 +107,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                                 .filter(name -> name.startsWith(prefix))
                                 .ifPresent(name -> names.put(name, node));
                     }
-                    Map<String, String> rest = cursor.isPresent() ? names.tailMap(cursor.get(), false) : names;
+                    Map<String, String> rest = cursor.isEmpty() ? names : names.tailMap(cursor, false);
                     return fill(calls, List.copyOf(rest.keySet()), 0, limit, new ArrayList<>());
                 }));
     }

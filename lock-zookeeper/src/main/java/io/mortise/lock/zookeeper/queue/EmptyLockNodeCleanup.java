@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.spi.StageFailures;
 import io.mortise.lock.spi.DeferredWatches;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
@@ -87,7 +88,7 @@ final class EmptyLockNodeCleanup {
             log.debug(
                     "event=empty-lock-node-not-deleted node=\"{}\" cause=\"{}\"",
                     lockNode,
-                    ZooKeeperErrors.unwrap(failure).toString());
+                    StageFailures.unwrap(failure).toString());
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
+import io.mortise.lock.spi.StageFailures;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
@@ -129,7 +130,7 @@ public final class ZooKeeperContender
             if (failure == null) {
                 return;
             }
-            boolean connectionLost = ZooKeeperErrors.unwrap(failure).getCause() instanceof KeeperException keeper
+            boolean connectionLost = StageFailures.unwrap(failure).getCause() instanceof KeeperException keeper
                     && keeper.code() == Code.CONNECTIONLOSS;
             if (connectionLost && !session.serverDeletesNodes()) {
                 deleteOrphan(); // not a busy loop: the handle answers after it has reconnected, or has tried to

@@ -4,8 +4,7 @@ package io.mortise.lock.zookeeper.session;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
+import io.mortise.lock.spi.StageFailures;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
@@ -13,15 +12,9 @@ import org.apache.zookeeper.KeeperException.Code;
 public final class ZooKeeperErrors {
     private ZooKeeperErrors() {}
 
-    /** Returns the failure without the wrapper of a future. */
-    public static Throwable unwrap(Throwable failure) {
-        boolean wrapped = failure instanceof CompletionException || failure instanceof ExecutionException;
-        return wrapped && failure.getCause() != null ? failure.getCause() : failure;
-    }
-
     /** Returns whether a request failed with this code. */
     public static boolean hasCode(Throwable failure, Code code) {
-        return unwrap(failure) instanceof KeeperException keeper && keeper.code() == code;
+        return StageFailures.unwrap(failure) instanceof KeeperException keeper && keeper.code() == code;
     }
 
     /**
@@ -30,7 +23,7 @@ public final class ZooKeeperErrors {
      * @param what names the request in the message
      */
     public static LockException toLockException(Throwable failure, String what, String endpoints) {
-        Throwable cause = unwrap(failure);
+        Throwable cause = StageFailures.unwrap(failure);
         if (cause instanceof LockException known) {
             return known;
         }
@@ -53,7 +46,7 @@ public final class ZooKeeperErrors {
                         keeper);
             default ->
                 new BackendUnavailableException(
-                        what + ": no answer from " + endpoints + " (" + keeper.code() + ")", keeper);
+                        what + ": no answer from " + endpoints + " (" + keeper.code() + ")", endpoints, keeper);
         };
     }
 }
