@@ -25,8 +25,8 @@ check_java_version() {
     [ "${version:-0}" -ge 17 ] || fail "$java is Java ${version:-unknown}: install version 17 or newer, or set JAVA_HOME to one"
 }
 
-# Sets $archive to the file of the class archive (ADR 0041) in the folder $1, but for its ending, for this Java, $jar and the kind of store
-# that the other arguments name: each kind has an archive of the classes that it needs.
+# Sets $archive to the file of the class archive (ADR 0041) in the folder $1, for this Java, $jar and the kind of store that the other
+# arguments name: each kind has an archive of the classes that it needs.
 name_archive() {
     folder=$1
     shift
@@ -45,7 +45,7 @@ name_archive() {
             ;;
     esac
     # Another Java or another jar is another file of another size.
-    archive=$folder/lockctl$(ls -lLi "$java" "$jar" 2>/dev/null | awk '{ printf "-%s-%s", $1, $6 }')-$kind
+    archive=$folder/lockctl$(ls -lLi "$java" "$jar" 2>/dev/null | awk '{ printf "-%s-%s", $1, $6 }')-$kind.jsa
 }
 
 # Java writes the beginning last: a file that begins with zeros was not finished.
@@ -53,7 +53,7 @@ is_complete() {
     [ -s "$1" ] && [ -n "$(head -c 4 "$1" | tr -d '\000')" ]
 }
 
-# Whether this lockctl is to write $archive: not twice within a minute, since several may start at once.
+# Whether this lockctl is to write $archive when it ends: not twice within a minute, since several may start at once.
 may_write_archive() {
     # A short command, or the one that scripts call: nobody waits for the end of the others with patience.
     case " $* " in *" hold "* | *" watch "* | *" release "* | *" bench "*) return 1 ;; esac
@@ -61,20 +61,7 @@ may_write_archive() {
     if [ -e "$archive.begun" ]; then find "$archive.begun" -mmin +1 -exec rm -f {} \; 2>/dev/null || true; fi
     (set -C && : >"$archive.begun") 2>/dev/null || return 1
     # Those of a jar that was replaced, or of a Java that is not used any more.
-    find "$folder" \( -name 'lockctl-*.jsa' -o -name 'lockctl-*.aot' -o -name 'lockctl-*.aotconf' -o -name 'lockctl-*.begun' \) \
-        \( ! -newer "$jar" -o -atime +30 \) -exec rm -f {} \; 2>/dev/null || true
-}
-
-# Java 25 and newer record what a command did when it ends. The archive is made of that before a later command, not within the first:
-# Java tells users of it. Whoever takes the record away makes it.
-make_aot_cache() {
-    is_complete "$archive.aotconf" && mv "$archive.aotconf" "$archive.$$" 2>/dev/null || return 1
-    if [ -t 2 ]; then echo "preparing lockctl for this Java..." >&2; fi
-    "$java" -XX:AOTMode=create -XX:AOTConfiguration="$archive.$$" -XX:AOTCache="$archive.$$.aot" -XX:+UseSerialGC -cp "$jar" \
-        </dev/null >/dev/null 2>&1 && mv -f "$archive.$$.aot" "$archive.aot" 2>/dev/null
-    made=$?
-    rm -f "$archive.$$" "$archive.$$.aot"
-    return $made
+    find "$folder" -name 'lockctl-*.jsa*' \( ! -newer "$jar" -o -atime +30 \) -exec rm -f {} \; 2>/dev/null || true
 }
 
 # start_lockctl JAR FOLDER [ARGUMENT...]: FOLDER is for the class archives. Does not return.
@@ -95,25 +82,18 @@ start_lockctl() {
     fi
 
     # What Java would say about an archive that does not fit, or about classes that it leaves out, is nobody's concern.
-    if is_complete "$archive.aot"; then
-        set -- -XX:AOTCache="$archive.aot" -Xlog:disable -jar "$jar" "$@"
-    elif is_complete "$archive.jsa"; then
-        set -- -XX:SharedArchiveFile="$archive.jsa" -Xlog:disable -jar "$jar" "$@"
-    elif make_aot_cache; then
-        set -- -XX:AOTCache="$archive.aot" -Xlog:disable -jar "$jar" "$@"
+    if is_complete "$archive"; then
+        set -- -XX:SharedArchiveFile="$archive" -Xlog:disable -jar "$jar" "$@"
     else
         check_java_version
-        if ! may_write_archive "$@"; then
-            set -- -jar "$jar" "$@"
-        elif [ "$version" -lt 25 ]; then
-            set -- -XX:ArchiveClassesAtExit="$archive.jsa" -Dlockctl.archive.at.exit=true -Xlog:disable -jar "$jar" "$@"
+        if may_write_archive "$@"; then
+            set -- -XX:ArchiveClassesAtExit="$archive" -Dlockctl.archive.at.exit=true -Xlog:disable -jar "$jar" "$@"
         else
-            set -- -XX:AOTMode=record -XX:AOTConfiguration="$archive.aotconf" -XX:+UnlockDiagnosticVMOptions -XX:-DisplayVMOutput \
-                -Dlockctl.archive.at.exit=true -Xlog:disable -jar "$jar" "$@"
+            set -- -jar "$jar" "$@"
         fi
     fi
     # Java 24 and newer warn of what gRPC's parts do, which an older one takes for a property like any other.
     # Without the file by which jps finds a Java: nothing would remove it where lockctl ends at once (ADR 0041).
-    exec "$java" -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dsun.misc.unsafe.memory.access=allow \
+    exec "$java" -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -Dsun.misc.unsafe.memory.access=allow \
         -Dlockctl.terminal.out=$tty_out -Dlockctl.terminal.err=$tty_err -Dlockctl.terminal.in=$tty_in "$@"
 }
