@@ -129,7 +129,7 @@ final class BenchmarkCommand implements Callable<Integer> {
                     Map.of("rounds", counted, "warmUpSeconds", before.most(), "seconds", length, "smoke", smoke));
             Files.writeString(file, new JsonReport(here, settings, all).toJson() + "\n");
         }
-        return ExitCodes.OK;
+        return BenchmarkExitCodes.OK;
     }
 
     private List<TestBeds.Startable> chosenBackends(Limits limits) {

@@ -40,12 +40,12 @@ public final class Main {
                 .setErr(err)
                 .setParameterExceptionHandler((problem, given) -> {
                     complain(err, problem, "; try 'benchmark --help'");
-                    return ExitCodes.USAGE;
+                    return BenchmarkExitCodes.USAGE;
                 })
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
                     complain(err, failure, "");
-                    int code = ExitCodes.of(failure);
-                    if (code == ExitCodes.SOFTWARE) {
+                    int code = BenchmarkExitCodes.of(failure);
+                    if (code == BenchmarkExitCodes.SOFTWARE) {
                         failure.printStackTrace(err);
                     }
                     return code;

@@ -19,8 +19,8 @@ class EtcdCompactionTest extends OneServerTest {
     /** A renewal would tell as well, but the first one is half a minute away. Locks have watches of their own: none is held. */
     @Test
     void S07_aSessionIsWatchedAgainAfterACompactionAndABreak() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
-                LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + line.port()))
+        try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
+                LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + link.port()))
                         .namespace(namespace.name())
                         .leaseDuration(Duration.ofMinutes(2))
                         .interceptors(List.of(wire)))) {
@@ -29,7 +29,7 @@ class EtcdCompactionTest extends OneServerTest {
             namespace.bare().put(namespace.name() + "other", "1");
             long now = namespace.bare().put(namespace.name() + "other", "2");
             namespace.bare().call("kv/compaction", Map.of("revision", Long.toString(now)));
-            line.resetConnections();
+            link.resetConnections();
             Await.until("there is another stream", SOON, () -> wire.counts().getOrDefault("Watch", 0) > 1);
             Await.until("it is watched again", SOON, () -> wire.watching() == 1);
             namespace.bare().revokeLease(namespace.sessions().get(0).lease());

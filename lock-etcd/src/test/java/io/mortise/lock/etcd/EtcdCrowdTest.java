@@ -24,13 +24,13 @@ class EtcdCrowdTest extends OneServerTest {
     /** One round trip each would be far longer than they wait: those whose turn does not come know that it is busy. */
     @Test
     void S09_S15_whoHasNoTurnInTimeIsToldThatItIsBusy() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+        try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient holder = namespace.client();
                 Lease held = holder.named("x").acquire();
-                LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + line.port()))
+                LockClient client = EtcdLocks.connect(EtcdOptions.connectTo(List.of("127.0.0.1:" + link.port()))
                         .namespace(namespace.name()))) {
             client.named("y").acquire().close();
-            line.delay(Duration.ofMillis(60));
+            link.delay(Duration.ofMillis(60));
             List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
                 waiting.add(client.named("x").tryAcquireAsync(Duration.ofSeconds(3)));
@@ -38,7 +38,7 @@ class EtcdCrowdTest extends OneServerTest {
             for (CompletableFuture<Optional<Lease>> one : waiting) {
                 assertThat(one.get(20, TimeUnit.SECONDS)).isEmpty();
             }
-            Await.until("their keys are gone", SOON, () -> namespace.line("x").size() == 1);
+            Await.until("their keys are gone", SOON, () -> namespace.link("x").size() == 1);
             assertThat(held.isHeld()).isTrue();
         }
     }
@@ -71,14 +71,14 @@ class EtcdCrowdTest extends OneServerTest {
         try (LockClient client = namespace.client(wire);
                 LockClient other = namespace.client()) {
             Lease held = other.named("x").acquire();
-            String key = namespace.line("x").get(0).key();
+            String key = namespace.link("x").get(0).key();
             wire.before("Txn", () -> {}, () -> namespace.bare().delete(key));
             Await.until("the session is watched", SOON, wire::sessionIsWatched);
             wire.reset();
             Lease lease = client.named("x").tryAcquire().orElseThrow();
             assertThat(wire.counts()).containsEntry("Txn", 2).doesNotContainKeys("Put", "DeleteRange");
             assertThat(lease.fencingToken()).isGreaterThan(held.fencingToken());
-            assertThat(namespace.line("x"))
+            assertThat(namespace.link("x"))
                     .singleElement()
                     .satisfies(own -> assertThat(own.createRevision()).isEqualTo(lease.fencingToken()));
             lease.close();

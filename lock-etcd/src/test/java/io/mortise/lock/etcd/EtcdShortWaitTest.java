@@ -25,13 +25,13 @@ class EtcdShortWaitTest extends OneServerTest {
     /** Longer than one round trip, shorter than two. */
     private static final Duration WAIT = Duration.ofMillis(3_700);
 
-    private TcpProxy line;
+    private TcpProxy link;
     private LockClient client;
 
     @BeforeEach
     void connect() throws Exception {
-        line = TcpProxy.to("127.0.0.1", server.port());
-        client = EtcdLocks.connect(EtcdOptions.connectTo(List.of(line.address()))
+        link = TcpProxy.to("127.0.0.1", server.port());
+        client = EtcdLocks.connect(EtcdOptions.connectTo(List.of(link.address()))
                 .namespace(namespace.name())
                 .interceptors(List.of(wire)));
         client.named("warm").acquire().close();
@@ -39,14 +39,14 @@ class EtcdShortWaitTest extends OneServerTest {
 
     @AfterEach
     void close() {
-        line.heal();
-        line.delay(Duration.ZERO);
+        link.heal();
+        link.delay(Duration.ZERO);
         client.close();
-        line.close();
+        link.close();
     }
 
     private List<CompletableFuture<Optional<Lease>>> crowd() {
-        line.delay(ROUND_TRIP.dividedBy(2));
+        link.delay(ROUND_TRIP.dividedBy(2));
         List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             waiting.add(client.named("x").tryAcquireAsync(WAIT));
@@ -64,9 +64,9 @@ class EtcdShortWaitTest extends OneServerTest {
         assertThat(got)
                 .singleElement()
                 .satisfies(lease -> assertThat(lease.isHeld()).isTrue());
-        line.delay(Duration.ZERO);
+        link.delay(Duration.ZERO);
         Await.until(
-                "only the holder's key stays", SOON, () -> namespace.line("x").size() == 1);
+                "only the holder's key stays", SOON, () -> namespace.link("x").size() == 1);
         got.get(0).close();
     }
 
@@ -84,7 +84,7 @@ class EtcdShortWaitTest extends OneServerTest {
     /** It is given back as soon as it is heard of, so it keeps the lock from nobody. */
     @Test
     void S15_aGrantThatCameTooLateDoesNotMakeTheLockBusyForOthers() {
-        line.delay(ROUND_TRIP.dividedBy(2));
+        link.delay(ROUND_TRIP.dividedBy(2));
         List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
         waiting.add(client.named("x").tryAcquireAsync(ROUND_TRIP.dividedBy(4)));
         for (int i = 0; i < 3; i++) {
@@ -104,14 +104,14 @@ class EtcdShortWaitTest extends OneServerTest {
     @Test
     void S10_aHundredWhoGaveUpBeforeTheirTurnCostNoRequest() throws Exception {
         wire.reset();
-        line.blackHole();
+        link.blackHole();
         List<CompletableFuture<Lease>> waiting = new ArrayList<>();
         for (int i = 0; i < 101; i++) {
             waiting.add(client.named("x").acquireAsync());
         }
         waiting.forEach(one -> one.cancel(true));
         CompletableFuture<Lease> last = client.named("x").acquireAsync();
-        line.heal();
+        link.heal();
         last.get(60, TimeUnit.SECONDS).close();
         Await.until("nothing is left", SOON, () -> namespace.keys().isEmpty());
         assertThat(wire.counts().getOrDefault("Txn", 0) + wire.counts().getOrDefault("DeleteRange", 0))

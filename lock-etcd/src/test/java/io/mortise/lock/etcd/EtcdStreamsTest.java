@@ -106,14 +106,14 @@ class EtcdStreamsTest {
 
     @Test
     void S07_S11_aConnectionThatBreaksLosesNothingAndAllAreWatchedAgain() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+        try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient other = EtcdLocks.connect(options(server.port()));
-                LockClient client = EtcdLocks.connect(options(line.port()).interceptors(List.of(wire)))) {
+                LockClient client = EtcdLocks.connect(options(link.port()).interceptors(List.of(wire)))) {
             List<Lease> others = hold(other, "other");
             List<Lease> held = hold(client, "own");
             List<CompletableFuture<Lease>> waiting = await(client, "other");
             Await.until("all are watched", SOON, () -> wire.watching() == 1 + 2 * LOCKS);
-            line.resetConnections();
+            link.resetConnections();
             Await.until("there is another stream", SOON, () -> wire.counts().getOrDefault("Watch", 0) > 1);
             Await.until("all are watched again", SOON, () -> wire.watching() == 1 + 2 * LOCKS);
             assertThat(wire.streams()).isEqualTo(1);

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A namespace of its own for one test of the kit, on a server or a cluster; each client reaches each member over a line of its
+ * A namespace of its own for one test of the kit, on a server or a cluster; each client reaches each member over a link of its
  * own.
  *
  * @param <S> a server or a cluster of our own
@@ -74,14 +74,14 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
     }
 
     @Override
-    protected ClusterLinks newLine() {
+    protected ClusterLinks newLink() {
         return new ClusterLinks(members.stream().map(URI::getAuthority).toList());
     }
 
     @Override
-    protected LockClient connect(ClusterLinks line, ClientOptions options) {
+    protected LockClient connect(ClusterLinks link, ClientOptions options) {
         return EtcdLocks.connect(
-                EtcdOptions.connectTo(line.addresses()).namespace(namespace).leaseDuration(lease()), options);
+                EtcdOptions.connectTo(link.addresses()).namespace(namespace).leaseDuration(lease()), options);
     }
 
     /** The leases of this namespace. */

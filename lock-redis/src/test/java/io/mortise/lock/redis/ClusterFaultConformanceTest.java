@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** The other half: each client reaches each node over a line of its own, by an application's client whose addresses lead there. */
+/** The other half: each client reaches each node over a link of its own, by an application's client whose addresses lead there. */
 @Tag("once")
 class ClusterFaultConformanceTest extends FaultConformance {
     private static RedisTestCluster cluster;
@@ -100,17 +100,17 @@ class ClusterFaultConformanceTest extends FaultConformance {
         }
 
         @Override
-        protected Lines newLine() {
+        protected Lines newLink() {
             return new Lines();
         }
 
         @Override
-        protected LockClient connect(Lines line, ClientOptions options) {
+        protected LockClient connect(Lines link, ClientOptions options) {
             return LockClients.over(
                     context -> {
-                        line.clientId = context.clientId();
+                        link.clientId = context.clientId();
                         return RedisBackend.open(
-                                RedisOptions.using(line.client(options.requestTimeout()))
+                                RedisOptions.using(link.client(options.requestTimeout()))
                                         .prefix(prefix),
                                 context);
                     },
@@ -132,7 +132,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
         public void expireSession(LockClient client) {
             for (RedisTestServer node : cluster.nodes().subList(0, 3)) {
                 try (RawRedis redis = node.connect()) {
-                    redis.expireGrants(prefix, line(client).clientId);
+                    redis.expireGrants(prefix, link(client).clientId);
                 }
             }
         }

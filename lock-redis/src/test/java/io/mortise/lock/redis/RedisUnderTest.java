@@ -18,7 +18,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 
-/** A prefix of its own for one test of the kit; each client reaches the server over a line of its own. */
+/** A prefix of its own for one test of the kit; each client reaches the server over a link of its own. */
 final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
     private final ConformanceServer<RedisTestServer> server;
@@ -47,14 +47,14 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     }
 
     @Override
-    protected TcpProxy newLine() {
+    protected TcpProxy newLink() {
         return TcpProxy.to(host, port);
     }
 
     @Override
-    protected LockClient connect(TcpProxy line, ClientOptions options) {
+    protected LockClient connect(TcpProxy link, ClientOptions options) {
         return RedisLocks.connect(
-                RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port()))
+                RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port()))
                         .prefix(prefix),
                 options);
     }

@@ -58,7 +58,7 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
     }
 
     @Override
-    protected ClusterLinks newLine() {
+    protected ClusterLinks newLink() {
         return new ClusterLinks(addresses()) {
             @Override
             public void dropNextReply() {
@@ -68,9 +68,9 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
     }
 
     @Override
-    protected LockClient connect(ClusterLinks line, ClientOptions options) {
+    protected LockClient connect(ClusterLinks link, ClientOptions options) {
         return RedlockLocks.connect(
-                RedlockOptions.connectTo(line.addresses().stream()
+                RedlockOptions.connectTo(link.addresses().stream()
                                 .map(address -> RedisURI.create("redis://" + address))
                                 .toList())
                         .leaseDuration(lease())

@@ -10,17 +10,17 @@ import java.time.Duration;
 import java.util.OptionalLong;
 
 /** A store in memory for one test of the kit. It has no {@code url()}: no other process reaches it. */
-public class OneMemoryStore extends LinkedBackendUnderTest<MemoryLine> {
+public class OneMemoryStore extends LinkedBackendUnderTest<MemoryLink> {
     protected final MemoryStore store = MemoryStore.create();
 
     @Override
-    protected MemoryLine newLine() {
-        return new MemoryLine(store.faultsOfOne());
+    protected MemoryLink newLink() {
+        return new MemoryLink(store.faultsOfOne());
     }
 
     @Override
-    protected LockClient connect(MemoryLine line, ClientOptions options) {
-        return MemoryLocks.connect(store, options, line.faults());
+    protected LockClient connect(MemoryLink link, ClientOptions options) {
+        return MemoryLocks.connect(store, options, link.faults());
     }
 
     @Override
@@ -35,7 +35,7 @@ public class OneMemoryStore extends LinkedBackendUnderTest<MemoryLine> {
 
     @Override
     public void expireSession(LockClient client) {
-        line(client).faults().expireAll();
+        link(client).faults().expireAll();
     }
 
     @Override

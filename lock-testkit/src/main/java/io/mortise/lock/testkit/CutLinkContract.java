@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract under reset and refused connections. Needs a {@link Faults#line} that can be cut. */
+/** Contract under reset and refused connections. Needs a {@link Faults#link} that can be cut. */
 interface CutLinkContract extends Contract {
     ClientOptions RIDES_IT_OUT =
             ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(Bench.LONG);
@@ -49,7 +49,7 @@ interface CutLinkContract extends Contract {
         bench().assertFree(other, "x");
     }
 
-    /** One lock is released while the line is cut, so that no hint can come, the other one afterwards. */
+    /** One lock is released while the link is cut, so that no hint can come, the other one afterwards. */
     @ParameterizedTest
     @EnumSource
     default void S11_waitersSurviveAShortCut(ApiStyle face) throws Exception {

@@ -9,7 +9,7 @@ import io.mortise.lock.testkit.proxy.FaultyLink;
  * UnsupportedOperationException}, and the rules that need it are reported as NOT VERIFIED. So does one that this store, or
  * this server, cannot do today.
  *
- * <p>The kit ends what it began: lines are healed and the server is started again before the clients are closed. Each fault is
+ * <p>The kit ends what it began: links are healed and the server is started again before the clients are closed. Each fault is
  * in effect when its method returns; one that only begins by then makes tests fail now and then. Whatever else a method throws
  * fails the test.
  */
@@ -17,13 +17,13 @@ public interface Faults {
     /** Breaks nothing. */
     Faults NONE = new Faults() {};
 
-    /** The line of a client that {@link BackendUnderTest#open} returned; other clients do not notice what happens on it. */
-    default FaultyLink line(LockClient client) {
-        throw new UnsupportedOperationException("Faults.line is not implemented");
+    /** The link of a client that {@link BackendUnderTest#open} returned; other clients do not notice what happens on it. */
+    default FaultyLink link(LockClient client) {
+        throw new UnsupportedOperationException("Faults.link is not implemented");
     }
 
     /**
-     * The store ends what the client's grants hang on, as if the time were over: its session, or its present leases. Its line
+     * The store ends what the client's grants hang on, as if the time were over: its session, or its present leases. Its link
      * stays, and other clients keep what they have. Only sessions that {@link BackendUnderTest#open} began need be found; a
      * test expires each client once.
      */

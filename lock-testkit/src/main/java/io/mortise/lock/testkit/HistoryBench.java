@@ -77,7 +77,7 @@ final class HistoryBench {
     }
 
     /**
-     * A fault on the line of one of the clients, which is holding then, while the rest runs. If the backend has no such fault
+     * A fault on the link of one of the clients, which is holding then, while the rest runs. If the backend has no such fault
      * nothing happens, and the answer is false.
      */
     boolean broken(String process, Map<String, LockClient> clients, Consumer<FaultyLink> fault, Rest rest)

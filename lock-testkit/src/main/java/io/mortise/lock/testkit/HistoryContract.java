@@ -55,7 +55,7 @@ interface HistoryContract extends Contract {
         bench().assertFree(bench().client(), "x");
         if (!silenced || !cut || !unlucky) {
             throw Bench.notVerified(
-                    "S01, S02, S03, S07, S08 under faults", "good without them, but a line cannot break");
+                    "S01, S02, S03, S07, S08 under faults", "good without them, but a link cannot break");
         }
     }
 

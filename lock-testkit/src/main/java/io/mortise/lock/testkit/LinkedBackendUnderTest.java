@@ -13,16 +13,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A {@link BackendUnderTest} in which each client reaches the store over a link of its own, which faults can break. It knows
- * whose line is whose and closes the lines at the end; what else can be broken, a subclass says by overriding more of {@link
+ * whose link is whose and closes the links at the end; what else can be broken, a subclass says by overriding more of {@link
  * Faults}. With a proxy between client and store:
  *
  * <pre>{@code
  * class OneNamespace extends LinkedBackendUnderTest<TcpProxy> {
  *     private final String namespace = "test-" + UUID.randomUUID();
  *
- *     protected TcpProxy newLine() { return TcpProxy.to("localhost", 5432); }
- *     protected LockClient connect(TcpProxy line, ClientOptions options) {
- *         return Locks.connect("mystore://" + line.address() + "/" + namespace, options);
+ *     protected TcpProxy newLink() { return TcpProxy.to("localhost", 5432); }
+ *     protected LockClient connect(TcpProxy link, ClientOptions options) {
+ *         return Locks.connect("mystore://" + link.address() + "/" + namespace, options);
  *     }
  *     public void deleteGrant(String lockName) { sql("delete from locks where name = ?", namespace + "/" + lockName); }
  * }
@@ -30,21 +30,21 @@ import java.util.concurrent.CopyOnWriteArrayList;
  *
  * <p>Thread-safe if what the subclass adds is.
  *
- * @param <L> what a line is here, such as {@link io.mortise.lock.testkit.proxy.TcpProxy}
+ * @param <L> what a link is here, such as {@link io.mortise.lock.testkit.proxy.TcpProxy}
  */
 public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements BackendUnderTest, Faults {
-    private final List<L> lines = new CopyOnWriteArrayList<>();
-    private final Map<LockClient, L> lineOf = new ConcurrentHashMap<>();
+    private final List<L> links = new CopyOnWriteArrayList<>();
+    private final Map<LockClient, L> linkOf = new ConcurrentHashMap<>();
     private final Map<LockClient, String> sessionOf = new ConcurrentHashMap<>();
 
     /** For subclasses. */
     protected LinkedBackendUnderTest() {}
 
-    /** A line to the store that nobody uses yet. It is closed with this, also if nobody could connect over it. */
-    protected abstract L newLine();
+    /** A link to the store that nobody uses yet. It is closed with this, also if nobody could connect over it. */
+    protected abstract L newLink();
 
-    /** A new client that reaches the store over that line alone; otherwise as {@link BackendUnderTest#open}. */
-    protected abstract LockClient connect(L line, ClientOptions options);
+    /** A new client that reaches the store over that link alone; otherwise as {@link BackendUnderTest#open}. */
+    protected abstract LockClient connect(L link, ClientOptions options);
 
     /**
      * What the store calls the sessions that it has now, of whichever clients: the one that comes with a client is its {@link
@@ -57,11 +57,11 @@ public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements Ba
 
     @Override
     public final LockClient open(ClientOptions options) {
-        L line = newLine();
-        lines.add(line);
+        L link = newLink();
+        links.add(link);
         Set<String> before = sessionsIfReachable();
-        LockClient client = connect(line, options);
-        lineOf.put(client, line);
+        LockClient client = connect(link, options);
+        linkOf.put(client, link);
         try {
             sessions().stream()
                     .filter(session -> !before.contains(session) && !sessionOf.containsValue(session))
@@ -88,8 +88,8 @@ public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements Ba
     }
 
     @Override
-    public final L line(LockClient client) {
-        return Objects.requireNonNull(lineOf.get(client), "not opened here");
+    public final L link(LockClient client) {
+        return Objects.requireNonNull(linkOf.get(client), "not opened here");
     }
 
     /**
@@ -105,9 +105,9 @@ public abstract class LinkedBackendUnderTest<L extends FaultyLink> implements Ba
         return session;
     }
 
-    /** Closes all lines. What overrides this calls it. */
+    /** Closes all links. What overrides this calls it. */
     @Override
     public void close() {
-        lines.forEach(FaultyLink::close);
+        links.forEach(FaultyLink::close);
     }
 }

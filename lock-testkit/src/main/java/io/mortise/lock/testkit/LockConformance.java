@@ -21,7 +21,7 @@ package io.mortise.lock.testkit;
  * <ol>
  *   <li>{@link BackendUnderTest#lease()}, {@link BackendUnderTest#takeoverWithin()} and {@link
  *       BackendUnderTest#removalToldWithin()}: how long things take on this store.
- *   <li>{@link Faults#line}: open each client through a {@link io.mortise.lock.testkit.proxy.TcpProxy} of its own; {@link
+ *   <li>{@link Faults#link}: open each client through a {@link io.mortise.lock.testkit.proxy.TcpProxy} of its own; {@link
  *       LinkedBackendUnderTest} does.
  *   <li>{@link Faults#deleteGrant}, {@link Faults#expireSession}: with the store's own client.
  *   <li>{@link Faults#stopServer}, {@link Faults#startServer}: where the test owns the server.

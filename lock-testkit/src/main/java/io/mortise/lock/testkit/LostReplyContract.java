@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract when a request was executed and its reply was lost (S05, S08). Needs a {@link Faults#line} that drops replies. */
+/** Contract when a request was executed and its reply was lost (S05, S08). Needs a {@link Faults#link} that drops replies. */
 interface LostReplyContract extends Contract {
-    /** On a line that stays open a lost reply is noticed no earlier than this. */
+    /** On a link that stays open a lost reply is noticed no earlier than this. */
     ClientOptions NOTICES_SOON = ClientOptions.defaults()
             .requestTimeout(Duration.ofMillis(400))
             .unavailableAfter(Bench.LONG); // a connection that broke with the reply takes its time

@@ -36,12 +36,12 @@ final class Nemesis implements AutoCloseable {
     }
 
     void delay(LockClient client, Duration oneWay, String rule) {
-        harm(client, rule, line -> line.delay(oneWay));
+        harm(client, rule, link -> link.delay(oneWay));
         delays = true;
     }
 
     void heal(LockClient client) {
-        faults.line(client).heal();
+        faults.link(client).heal();
     }
 
     void expireSession(LockClient client, String rule) {
@@ -72,9 +72,9 @@ final class Nemesis implements AutoCloseable {
     /** A fault that a test can do without. Whether it was made: false if the backend has no such fault. */
     boolean harms(LockClient client, Consumer<FaultyLink> fault) {
         try {
-            FaultyLink line = faults.line(client);
-            harmed.add(line);
-            fault.accept(line);
+            FaultyLink link = faults.link(client);
+            harmed.add(link);
+            fault.accept(link);
             return true;
         } catch (UnsupportedOperationException e) {
             return false;
@@ -82,9 +82,9 @@ final class Nemesis implements AutoCloseable {
     }
 
     private void harm(LockClient client, String rule, Consumer<FaultyLink> fault) {
-        FaultyLink line = need(rule, () -> faults.line(client));
-        harmed.add(line);
-        need(rule, () -> fault.accept(line));
+        FaultyLink link = need(rule, () -> faults.link(client));
+        harmed.add(link);
+        need(rule, () -> fault.accept(link));
     }
 
     private static void need(String rule, Runnable fault) {
@@ -108,10 +108,10 @@ final class Nemesis implements AutoCloseable {
         if (stopped) {
             attempt(faults::startServer, failures);
         }
-        for (FaultyLink line : harmed) {
-            attempt(line::heal, failures);
+        for (FaultyLink link : harmed) {
+            attempt(link::heal, failures);
             if (delays) {
-                attempt(() -> line.delay(Duration.ZERO), failures);
+                attempt(() -> link.delay(Duration.ZERO), failures);
             }
         }
         if (!failures.isEmpty()) {

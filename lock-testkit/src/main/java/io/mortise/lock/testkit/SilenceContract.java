@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract when a client's link falls silent. Needs {@link Faults#line}. */
+/** Contract when a client's link falls silent. Needs {@link Faults#link}. */
 interface SilenceContract extends Contract {
     ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract over a slow link. Needs a {@link Faults#line} that can be delayed. */
+/** Contract over a slow link. Needs a {@link Faults#link} that can be delayed. */
 interface SlowLinkContract extends Contract {
     Duration ROUND_TRIP = Duration.ofMillis(200);
 
@@ -25,7 +25,7 @@ interface SlowLinkContract extends Contract {
         LockClient other = bench().client();
         Duration lease = bench().backend().lease();
         other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
-        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow line");
+        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow link");
         Lease held = slow.named("x", bench().shortLease(slow)).acquire();
         // Whatever proves the lease was sent a round trip before its answer, whether that answer is the grant or not.
         Duration remaining = held.remaining();
@@ -48,7 +48,7 @@ interface SlowLinkContract extends Contract {
         LockClient slow = bench().client();
         LockClient other = bench().client();
         other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
-        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow line");
+        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow link");
         Duration maxWait = ROUND_TRIP.dividedBy(4);
         TimeBounds.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
             long start = System.nanoTime();

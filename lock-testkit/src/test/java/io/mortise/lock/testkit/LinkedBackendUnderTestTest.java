@@ -42,14 +42,14 @@ class LinkedBackendUnderTestTest {
         private boolean isStopped;
 
         @Override
-        protected Wire newLine() {
+        protected Wire newLink() {
             Wire wire = new Wire();
             wires.add(wire);
             return wire;
         }
 
         @Override
-        protected LockClient connect(Wire line, ClientOptions options) {
+        protected LockClient connect(Wire link, ClientOptions options) {
             if (refuses) {
                 throw new BackendUnavailableException("as planned");
             }
@@ -86,8 +86,8 @@ class LinkedBackendUnderTestTest {
         backend.sessions.add("of somebody else");
         LockClient one = open();
         LockClient other = open();
-        assertThat(backend.line(one)).isSameAs(backend.wires.get(0));
-        assertThat(backend.line(other)).isSameAs(backend.wires.get(1));
+        assertThat(backend.link(one)).isSameAs(backend.wires.get(0));
+        assertThat(backend.link(other)).isSameAs(backend.wires.get(1));
         assertThat(backend.session(one)).isEqualTo("session 1");
         assertThat(backend.session(other)).isEqualTo("session 2");
         assertThat(backend.faults()).isSameAs(backend);

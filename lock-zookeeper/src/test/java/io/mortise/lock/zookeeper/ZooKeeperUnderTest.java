@@ -36,7 +36,7 @@ final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     }
 
     @Override
-    protected TcpProxy newLine() {
+    protected TcpProxy newLink() {
         String[] hostAndPort = server.address().split(":", 2);
         return TcpProxy.to(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
     }

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.Future;
 
 /**
- * How many round trips it takes: times over a slow line, divided by the time of a bare request that is measured before,
+ * Counts the round trips of an operation: its time over a slow link, divided by the time of a bare request that is measured before,
  * between and after.
  */
 final class RoundTripsScenario implements Scenario {

@@ -5,7 +5,7 @@ import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 
-/** What the process ends with; those of sysexits.h where they fit, so that scripts can tell them apart. */
+/** Exit codes of lockctl; those of sysexits.h where they fit, so that scripts can tell them apart. */
 public final class ExitCodes {
     public static final int OK = 0;
     /** The command ran, and the answer is no. */

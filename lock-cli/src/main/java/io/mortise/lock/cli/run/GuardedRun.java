@@ -77,7 +77,7 @@ final class GuardedRun {
                 watchdog.ifPresent(dog -> dog.watch(id));
                 control.started();
             });
-            signals.handOn(group::signal); // also what came meanwhile
+            signals.forwardTo(group::signal); // also what came meanwhile
             int code = started ? group.await(control::stopped) : ExitCodes.LOST;
             signals.keep();
             hadTerminal = control.hadTerminal();

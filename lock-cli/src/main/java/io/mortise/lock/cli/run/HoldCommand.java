@@ -113,7 +113,7 @@ public final class HoldCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.println(json ? JsonText.of(facts) : line(facts));
         out.flush();
-        signals.handOn(number -> end.complete(""));
+        signals.forwardTo(number -> end.complete(""));
         endInTime(lease, end);
         try {
             String loss = end.get();

@@ -70,13 +70,13 @@ final class SignalForwarding {
         };
     }
 
-    /** They are kept for {@link #handOn} now; and no interrupt comes any more. */
+    /** They are kept for {@link #forwardTo} now; and no interrupt comes any more. */
     synchronized void keep() {
         target = number -> undelivered = number;
     }
 
     /** Each goes there, also one that has been kept. */
-    synchronized void handOn(IntConsumer to) {
+    synchronized void forwardTo(IntConsumer to) {
         target = to;
         deliver();
     }

@@ -15,7 +15,7 @@ final class Mutants {
                     NameMutants.all(),
                     OutageMutants.all(),
                     OperatorMutants.all(),
-                    LineMutants.all(),
+                    LinkMutants.all(),
                     CallMutants.all())
             .flatMap(List::stream)
             .toList();

@@ -241,7 +241,7 @@ final class WithdrawalMutants {
                 @Override
                 public boolean cancel(boolean interrupt) {
                     asked.cancel(interrupt);
-                    LockSupport.parkNanos(Duration.ofMillis(80).toNanos()); // two round trips over a slow line
+                    LockSupport.parkNanos(Duration.ofMillis(80).toNanos()); // two round trips over a slow link
                     return super.cancel(interrupt);
                 }
             };

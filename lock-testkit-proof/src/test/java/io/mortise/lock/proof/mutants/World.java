@@ -5,7 +5,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.memory.MemoryLocks;
-import io.mortise.lock.proof.MemoryLine;
+import io.mortise.lock.proof.MemoryLink;
 import io.mortise.lock.proof.OneMemoryStore;
 import io.mortise.lock.spi.ContenderListener;
 import java.util.List;
@@ -30,12 +30,12 @@ final class World extends OneMemoryStore {
     }
 
     @Override
-    protected LockClient connect(MemoryLine line, ClientOptions options) {
+    protected LockClient connect(MemoryLink link, ClientOptions options) {
         LockClient inner = LockClients.over(
                 context -> mutant.backend()
                         .over(
-                                MemoryLocks.backend(store, line.faults(), context),
-                                new Connection(store, line.faults(), context, shared, waiters)),
+                                MemoryLocks.backend(store, link.faults(), context),
+                                new Connection(store, link.faults(), context, shared, waiters)),
                 options);
         honest.add(inner);
         return mutant.client().over(inner);

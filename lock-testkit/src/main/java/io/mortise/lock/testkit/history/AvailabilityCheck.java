@@ -23,7 +23,7 @@ final class AvailabilityCheck {
         this.findings = findings;
         this.obstacles = new PossibleObstacles(lock);
         List<TimeInterval> held = new ArrayList<>();
-        for (Episode one : lock.granted) {
+        for (RecordedCall one : lock.granted) {
             long from = Objects.requireNonNull(one.granted).at().earliest();
             long to = one.over().map(over -> over.at().latest()).orElse(lock.end);
             held.addAll(new TimeInterval(from, to).minus(surelySilent(one)));
@@ -33,12 +33,12 @@ final class AvailabilityCheck {
 
     static void check(LockHistory lock, Findings findings) {
         AvailabilityCheck check = new AvailabilityCheck(lock, findings);
-        lock.episodes.forEach(check::outcome);
-        lock.episodes.forEach(check::waiting);
+        lock.calls.forEach(check::outcome);
+        lock.calls.forEach(check::waiting);
     }
 
     /** When it can hardly have been holding, at the least. */
-    private List<TimeInterval> surelySilent(Episode one) {
+    private List<TimeInterval> surelySilent(RecordedCall one) {
         return silences(
                 one,
                 silence -> silence.from().at().latest(),
@@ -46,7 +46,7 @@ final class AvailabilityCheck {
     }
 
     /** When it may have been out of reach of the store, at the most; it needs some time to come back. */
-    private List<TimeInterval> perhapsSilent(Episode one) {
+    private List<TimeInterval> perhapsSilent(RecordedCall one) {
         Duration after = lock.bounds.takeoverWithin();
         return silences(
                 one,
@@ -55,7 +55,7 @@ final class AvailabilityCheck {
     }
 
     private List<TimeInterval> silences(
-            Episode one, ToLongFunction<Silence> from, ToLongFunction<Event.Disturbed> until) {
+            RecordedCall one, ToLongFunction<Silence> from, ToLongFunction<Event.Disturbed> until) {
         return TimeInterval.union(lock.silences.of(one.process()).stream()
                 .map(silence -> new TimeInterval(
                         from.applyAsLong(silence),
@@ -63,7 +63,7 @@ final class AvailabilityCheck {
                 .toList());
     }
 
-    private void outcome(Episode one) {
+    private void outcome(RecordedCall one) {
         List<Silence> silences = lock.silences.of(one.process());
         if (one.outcome().isEmpty()) {
             if (silences.stream().allMatch(silence -> silence.until() != null)) {
@@ -91,7 +91,7 @@ final class AvailabilityCheck {
         return silence.from().at().earliest() <= to.latest() && from.earliest() <= silence.end();
     }
 
-    private void waiting(Episode one) {
+    private void waiting(RecordedCall one) {
         if (one.gaveUp != null && one.gaveUp.failure().isPresent()) {
             return; // it could not reach the store, and said so
         }
@@ -103,7 +103,7 @@ final class AvailabilityCheck {
         }
     }
 
-    private void judge(Episode waiter, TimeInterval free) {
+    private void judge(RecordedCall waiter, TimeInterval free) {
         findings.longestFree = Math.max(findings.longestFree, free.length());
         if (free.length() <= lock.bounds.handOffWithin().toNanos()) {
             return;
@@ -120,13 +120,13 @@ final class AvailabilityCheck {
     }
 
     /** Whether somebody gave up, rather than held, before it stood free: a grant of that one may be what blocks. */
-    private boolean isForgotten(Episode waiter, TimeInterval free) {
+    private boolean isForgotten(RecordedCall waiter, TimeInterval free) {
         long freed = taken.stream()
                 .mapToLong(TimeInterval::to)
                 .filter(to -> to <= free.from())
                 .max()
                 .orElse(Long.MIN_VALUE);
-        return lock.episodes.stream()
+        return lock.calls.stream()
                 .filter(one -> one != waiter && one.gaveUp != null)
                 .mapToLong(one -> one.asked.at().latest())
                 .anyMatch(asked -> asked >= freed && asked <= free.to());

@@ -32,7 +32,7 @@ final class ExclusionCheck {
         check.overlaps();
     }
 
-    private void resurrection(Episode one) {
+    private void resurrection(RecordedCall one) {
         one.over()
                 .ifPresent(over -> one.beliefs()
                         .filter(look -> over.at().isBefore(look.at()))
@@ -40,7 +40,7 @@ final class ExclusionCheck {
                         .ifPresent(look -> findings.violation("S6", "held again after it was over", over, look)));
     }
 
-    private void beliefInWhatIsOver(Episode one) {
+    private void beliefInWhatIsOver(RecordedCall one) {
         one.lastBelief()
                 .ifPresent(look -> lock.overtakenBy(one, look.at().earliest()).ifPresent(other -> {
                     reported.add(one.call());
@@ -52,7 +52,7 @@ final class ExclusionCheck {
                 }));
     }
 
-    private boolean pausedBefore(Episode one, Event.Looked look) {
+    private boolean pausedBefore(RecordedCall one, Event.Looked look) {
         UncertainInstant granted = Objects.requireNonNull(one.granted).at();
         return lock.silences
                 .pauses(one.process())
@@ -61,7 +61,7 @@ final class ExclusionCheck {
                         && pause.until().at().earliest() <= look.at().latest());
     }
 
-    private void releaseOfWhatIsOver(Episode one) {
+    private void releaseOfWhatIsOver(RecordedCall one) {
         if (one.releasing == null || one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
             return;
         }
@@ -76,15 +76,15 @@ final class ExclusionCheck {
 
     /** Also where nothing tells which of the two came first. */
     private void overlaps() {
-        List<Episode> believers = lock.granted.stream()
+        List<RecordedCall> believers = lock.granted.stream()
                 .filter(one -> one.firstBelief().isPresent())
                 .sorted(Comparator.comparingLong(ExclusionCheck::from))
                 .toList();
         for (int i = 0; i < believers.size(); i++) {
-            Episode one = believers.get(i);
+            RecordedCall one = believers.get(i);
             long until = until(one);
             for (int j = i + 1; j < believers.size() && from(believers.get(j)) <= until; j++) {
-                Episode other = believers.get(j);
+                RecordedCall other = believers.get(j);
                 // Whatever the instants are, each of the two began to believe before the other was through.
                 boolean overlap = from(one) <= until(other);
                 if (overlap && !reported.contains(other.call()) && reported.add(one.call())) {
@@ -99,15 +99,15 @@ final class ExclusionCheck {
         }
     }
 
-    private static long from(Episode one) {
+    private static long from(RecordedCall one) {
         return one.firstBelief().map(look -> look.at().latest()).orElseThrow();
     }
 
-    private static long until(Episode one) {
+    private static long until(RecordedCall one) {
         return last(one).at().earliest();
     }
 
-    private static Event last(Episode one) {
+    private static Event last(RecordedCall one) {
         Optional<Event.Looked> last = one.lastBelief();
         return last.orElseThrow();
     }

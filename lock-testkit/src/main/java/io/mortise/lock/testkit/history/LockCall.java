@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit.history;
 
 /**
- * One call to acquire one lock: what its events have in common.
+ * Identity of one call to acquire a lock, which all events of the call carry.
  *
  * @param process who asked; a process that is started again gets another name
  * @param ask tells the asks of one process apart

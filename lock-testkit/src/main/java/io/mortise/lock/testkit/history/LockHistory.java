@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 
 /** History of one lock, in the form that the checks need. */
 final class LockHistory {
-    final List<Episode> episodes;
+    final List<RecordedCall> calls;
     final List<Event.Wrote> writes;
     final SilentPeriods silences;
 
@@ -21,19 +21,19 @@ final class LockHistory {
     final Bounds bounds;
 
     /** Those granted, the oldest grant first as far as it can be known. */
-    final List<Episode> granted;
+    final List<RecordedCall> granted;
 
     /** Whether each grant has a token. */
     final boolean fenced;
 
-    private final HighestBefore<Episode> newestGrant;
+    private final HighestBefore<RecordedCall> newestGrant;
 
     LockHistory(List<Event.OfCall> events, SilentPeriods silences, long end, Bounds bounds) {
         Map<LockCall, List<Event.OfCall>> calls = events.stream()
                 .filter(event -> !(event instanceof Event.Wrote))
                 .collect(Collectors.groupingBy(Event.OfCall::call, LinkedHashMap::new, Collectors.toList()));
-        this.episodes = calls.entrySet().stream()
-                .map(call -> new Episode(call.getKey(), call.getValue()))
+        this.calls = calls.entrySet().stream()
+                .map(call -> new RecordedCall(call.getKey(), call.getValue()))
                 .toList();
         this.writes = events.stream()
                 .filter(Event.Wrote.class::isInstance)
@@ -42,8 +42,8 @@ final class LockHistory {
         this.silences = silences;
         this.end = end;
         this.bounds = bounds;
-        List<Episode> grants =
-                episodes.stream().filter(one -> one.granted != null).toList();
+        List<RecordedCall> grants =
+                calls.stream().filter(one -> one.granted != null).toList();
         this.fenced = grants.stream().allMatch(one -> one.token().isPresent());
         this.granted = grants.stream()
                 .sorted(Comparator.comparingLong(this::age).thenComparingLong(LockHistory::grantedBy))
@@ -55,13 +55,13 @@ final class LockHistory {
     }
 
     /** Without tokens the order of the first beliefs: a grant may be reported long after it was made. */
-    private long age(Episode one) {
+    private long age(RecordedCall one) {
         return fenced
                 ? one.token().orElseThrow()
                 : one.firstBelief().map(look -> look.at().earliest()).orElse(grantedBy(one));
     }
 
-    static long grantedBy(Episode one) {
+    static long grantedBy(RecordedCall one) {
         return Objects.requireNonNull(one.granted).at().latest();
     }
 
@@ -69,11 +69,11 @@ final class LockHistory {
      * A grant that came after this one for certain, and was returned before {@code instant}. By tokens; without them only
      * where the other had not even asked when this one was granted.
      */
-    Optional<Episode> overtakenBy(Episode one, long instant) {
+    Optional<RecordedCall> overtakenBy(RecordedCall one, long instant) {
         return newestGrant.before(instant).filter(other -> isNewer(other, one));
     }
 
-    boolean isNewer(Episode other, Episode one) {
+    boolean isNewer(RecordedCall other, RecordedCall one) {
         if (!fenced) {
             return grantedBy(one) < other.asked.at().earliest();
         }
@@ -83,7 +83,7 @@ final class LockHistory {
     }
 
     /** Whether one was through with believing before the other began to, and was not merely overtaken before it looked. */
-    static boolean cameEarlier(Episode first, Episode then) {
+    static boolean cameEarlier(RecordedCall first, RecordedCall then) {
         return first.lastBelief().isPresent()
                 && then.firstBelief().isPresent()
                 && first.lastBelief()

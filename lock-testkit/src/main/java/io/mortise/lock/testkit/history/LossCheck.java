@@ -20,10 +20,10 @@ final class LossCheck {
 
     static void check(LockHistory lock, Findings findings) {
         LossCheck check = new LossCheck(lock, findings);
-        List<Episode> granted = lock.granted;
-        Episode firstAfter = null; // of all that are newer, the one whose grant was reported first
+        List<RecordedCall> granted = lock.granted;
+        RecordedCall firstAfter = null; // of all that are newer, the one whose grant was reported first
         for (int i = granted.size() - 1; i >= 0; i--) {
-            Episode one = granted.get(i);
+            RecordedCall one = granted.get(i);
             check.lostAndReleased(one);
             if (firstAfter != null) {
                 check.overtaken(one, lock.isNewer(firstAfter, one) ? firstAfter : granted.get(i + 1));
@@ -34,7 +34,7 @@ final class LossCheck {
         }
     }
 
-    private void lostAndReleased(Episode one) {
+    private void lostAndReleased(RecordedCall one) {
         if (one.released == null || one.released.outcome() != ReleaseOutcome.RELEASED) {
             return;
         }
@@ -48,7 +48,7 @@ final class LossCheck {
         }
     }
 
-    private void overtaken(Episode one, Episode next) {
+    private void overtaken(RecordedCall one, RecordedCall next) {
         Event.Granted nextGrant = Objects.requireNonNull(next.granted);
         boolean mayHaveReleased = one.releasing != null && !nextGrant.at().isBefore(one.releasing.at());
         if (mayHaveReleased || !isSuccessor(one, next)) {
@@ -59,7 +59,7 @@ final class LossCheck {
     }
 
     /** A token says so; without tokens the next one must have believed after this one was granted. */
-    private boolean isSuccessor(Episode one, Episode next) {
+    private boolean isSuccessor(RecordedCall one, RecordedCall next) {
         if (lock.fenced) {
             return true;
         }
@@ -67,7 +67,7 @@ final class LossCheck {
         return next.firstBelief().map(look -> granted.isBefore(look.at())).orElse(false);
     }
 
-    private void frozenBelief(Episode one, Episode next, Event.Granted nextGrant) {
+    private void frozenBelief(RecordedCall one, RecordedCall next, Event.Granted nextGrant) {
         Optional<Silence> freeze = lock.silences
                 .pauses(one.process())
                 .filter(pause -> pause.covers(nextGrant.at())
@@ -91,7 +91,7 @@ final class LossCheck {
     }
 
     /** What made it give up: a notice, or its own release. */
-    private static Optional<Event> learned(Episode one) {
+    private static Optional<Event> learned(RecordedCall one) {
         Optional<Event> notice = one.notice();
         boolean releasedFirst = one.releasing != null
                 && notice.map(event ->
@@ -100,7 +100,7 @@ final class LossCheck {
         return releasedFirst ? Optional.ofNullable(one.releasing) : notice;
     }
 
-    private void toldInTime(Episode one, Event.Granted nextGrant) {
+    private void toldInTime(RecordedCall one, Event.Granted nextGrant) {
         long notice = lock.bounds.noticeWithin().toNanos();
         long by = Math.max(LockHistory.grantedBy(one), nextGrant.at().latest()) + notice;
         for (Silence silence : lock.silences.of(one.process())) {

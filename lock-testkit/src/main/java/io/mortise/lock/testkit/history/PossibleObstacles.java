@@ -17,19 +17,19 @@ final class PossibleObstacles {
 
     PossibleObstacles(LockHistory lock) {
         Duration takeover = lock.bounds.takeoverWithin();
-        Map<String, List<Episode>> byProcess = lock.episodes.stream().collect(Collectors.groupingBy(Episode::process));
-        byProcess.forEach((process, episodes) -> {
+        Map<String, List<RecordedCall>> byProcess = lock.calls.stream().collect(Collectors.groupingBy(RecordedCall::process));
+        byProcess.forEach((process, calls) -> {
             List<TimeInterval> silent = new ArrayList<>();
             for (Silence silence : lock.silences.of(process)) {
                 int open = (int)
-                        episodes.stream().filter(one -> isOpen(one, silence)).count();
+                        calls.stream().filter(one -> isOpen(one, silence)).count();
                 TimeInterval reach = reach(silence, takeover);
                 silent.add(reach);
                 // At least one: what it asked for during the silence may reach the store at its end.
                 obstacles.add(new Obstacle(reach, Math.max(1, open)));
             }
-            episodes.stream()
-                    .filter(Episode::leavesRemains)
+            calls.stream()
+                    .filter(RecordedCall::leavesRemains)
                     .flatMap(one -> one.end().stream())
                     .map(end -> new TimeInterval(
                             end.at().earliest(), end.at().later(takeover).latest()))
@@ -38,7 +38,7 @@ final class PossibleObstacles {
         });
     }
 
-    private static boolean isOpen(Episode one, Silence silence) {
+    private static boolean isOpen(RecordedCall one, Silence silence) {
         UncertainInstant from = silence.from().at();
         return one.asked.at().earliest() <= from.latest()
                 && one.end().map(end -> !end.at().isBefore(from)).orElse(true);

@@ -26,9 +26,9 @@ final class TokenCheck {
     }
 
     private void distinct() {
-        Map<Long, Episode> seen = new HashMap<>();
-        for (Episode one : lock.granted) {
-            Episode other = seen.putIfAbsent(token(one), one);
+        Map<Long, RecordedCall> seen = new HashMap<>();
+        for (RecordedCall one : lock.granted) {
+            RecordedCall other = seen.putIfAbsent(token(one), one);
             if (other != null) {
                 findings.violation("S3", "a token given twice", granted(other), granted(one));
             }
@@ -37,13 +37,13 @@ final class TokenCheck {
 
     /** Granted before the other asked, or believed before the other did: either way it came first. */
     private void rising() {
-        HighestBefore<Episode> byGrant = new HighestBefore<>(lock.granted, LockHistory::grantedBy, TokenCheck::token);
-        List<Episode> believers = lock.granted.stream()
+        HighestBefore<RecordedCall> byGrant = new HighestBefore<>(lock.granted, LockHistory::grantedBy, TokenCheck::token);
+        List<RecordedCall> believers = lock.granted.stream()
                 .filter(one -> one.firstBelief().isPresent())
                 .toList();
-        HighestBefore<Episode> byBelief = new HighestBefore<>(
+        HighestBefore<RecordedCall> byBelief = new HighestBefore<>(
                 believers, one -> one.lastBelief().orElseThrow().at().latest(), TokenCheck::token);
-        for (Episode one : lock.granted) {
+        for (RecordedCall one : lock.granted) {
             byGrant.before(one.asked.at().earliest())
                     .filter(earlier -> token(earlier) > token(one))
                     .or(() -> one.firstBelief()
@@ -75,11 +75,11 @@ final class TokenCheck {
         }
     }
 
-    private static long token(Episode one) {
+    private static long token(RecordedCall one) {
         return one.token().orElseThrow();
     }
 
-    private static Event granted(Episode one) {
+    private static Event granted(RecordedCall one) {
         return Objects.requireNonNull(one.granted);
     }
 }

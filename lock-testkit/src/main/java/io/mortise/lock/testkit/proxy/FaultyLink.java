@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /**
  * A link between one client and its store that a test can break; {@link TcpProxy} is one. Each command is in effect when its
- * method returns. What a line cannot do throws {@link UnsupportedOperationException}, and what a test wanted with it is then
+ * method returns. What a link cannot do throws {@link UnsupportedOperationException}, and what a test wanted with it is then
  * not verified.
  */
 public interface FaultyLink extends AutoCloseable {
@@ -14,17 +14,17 @@ public interface FaultyLink extends AutoCloseable {
      * arrive late, at {@link #heal()}.
      */
     default void blackHole() {
-        throw new UnsupportedOperationException("this line has no blackHole()");
+        throw new UnsupportedOperationException("this link has no blackHole()");
     }
 
     /** Every connection is reset and new ones are refused, until {@link #heal()}. What was under way is lost. */
     default void cut() {
-        throw new UnsupportedOperationException("this line has no cut()");
+        throw new UnsupportedOperationException("this link has no cut()");
     }
 
     /** The next reply is lost though its request was executed; the connection may end with it. Once. */
     default void dropNextReply() {
-        throw new UnsupportedOperationException("this line has no dropNextReply()");
+        throw new UnsupportedOperationException("this link has no dropNextReply()");
     }
 
     /**
@@ -33,13 +33,13 @@ public interface FaultyLink extends AutoCloseable {
      * @param oneWay half of what a round trip takes; zero ends it
      */
     default void delay(Duration oneWay) {
-        throw new UnsupportedOperationException("this line has no delay()");
+        throw new UnsupportedOperationException("this link has no delay()");
     }
 
     /** Ends every fault; not necessarily the delay. */
     void heal();
 
-    /** Ends the line and what was started for it; idempotent. Default: there is nothing to end. */
+    /** Ends the link and what was started for it; idempotent. Default: there is nothing to end. */
     @Override
     default void close() {}
 }

@@ -20,7 +20,7 @@ class ClusterLinksTest {
 
     private final List<EchoServer> nodes = new ArrayList<>();
     private final List<String> addresses = new ArrayList<>();
-    private ClusterLinks line;
+    private ClusterLinks link;
 
     @BeforeEach
     void start() throws IOException {
@@ -29,12 +29,12 @@ class ClusterLinksTest {
             nodes.add(node);
             addresses.add("127.0.0.1:" + node.port());
         }
-        line = new ClusterLinks(addresses);
+        link = new ClusterLinks(addresses);
     }
 
     @AfterEach
     void stop() throws IOException {
-        line.close();
+        link.close();
         for (EchoServer node : nodes) {
             node.close();
         }
@@ -42,7 +42,7 @@ class ClusterLinksTest {
 
     private Socket connect(int node) throws IOException {
         Socket socket = new Socket(
-                InetAddress.getLoopbackAddress(), line.to(addresses.get(node)).port());
+                InetAddress.getLoopbackAddress(), link.to(addresses.get(node)).port());
         socket.setSoTimeout(10_000);
         return socket;
     }
@@ -54,16 +54,16 @@ class ClusterLinksTest {
 
     @Test
     void eachNodeHasAProxy() throws IOException {
-        assertThat(line.addresses()).hasSize(3).doesNotHaveDuplicates().doesNotContainAnyElementsOf(addresses);
+        assertThat(link.addresses()).hasSize(3).doesNotHaveDuplicates().doesNotContainAnyElementsOf(addresses);
         for (int node = 0; node < 3; node++) {
-            assertThat(line.to(addresses.get(node)).address())
-                    .isEqualTo(line.addresses().get(node));
+            assertThat(link.to(addresses.get(node)).address())
+                    .isEqualTo(link.addresses().get(node));
             try (Socket socket = connect(node)) {
                 assertThat(echo(socket, node)).isEqualTo(node);
             }
             assertThat(nodes.get(node).received()).isEqualTo(1);
         }
-        assertThatThrownBy(() -> line.to("127.0.0.1:1")).hasMessageContaining("127.0.0.1:1 is none of");
+        assertThatThrownBy(() -> link.to("127.0.0.1:1")).hasMessageContaining("127.0.0.1:1 is none of");
     }
 
     @Test
@@ -71,23 +71,23 @@ class ClusterLinksTest {
         for (int node = 0; node < 3; node++) {
             try (Socket socket = connect(node)) {
                 echo(socket, 1);
-                line.blackHole();
+                link.blackHole();
                 socket.setSoTimeout(SILENT_MILLIS);
                 assertThatThrownBy(() -> echo(socket, 2)).isInstanceOf(IOException.class);
-                line.heal();
+                link.heal();
                 socket.setSoTimeout(10_000);
                 assertThat(socket.getInputStream().read()).isEqualTo(2);
-                line.cut();
+                link.cut();
                 assertThatThrownBy(() -> connect(0).close()).isInstanceOf(IOException.class);
                 assertThatThrownBy(() -> connect(2).close()).isInstanceOf(IOException.class);
-                line.heal();
+                link.heal();
             }
         }
     }
 
     @Test
     void dropNextReply_losesOneOfAnyNode() throws IOException {
-        line.dropNextReply();
+        link.dropNextReply();
         try (Socket socket = connect(1)) {
             assertThatThrownBy(() -> echo(socket, 1)).isInstanceOf(SocketException.class);
         }
@@ -100,7 +100,7 @@ class ClusterLinksTest {
 
     @Test
     void dropNextReplyOfEach_losesOneOfEveryNode() throws IOException {
-        line.dropNextReplyOfEach();
+        link.dropNextReplyOfEach();
         for (int node = 0; node < 3; node++) {
             try (Socket socket = connect(node)) {
                 assertThatThrownBy(() -> echo(socket, 1)).isInstanceOf(SocketException.class);
@@ -110,7 +110,7 @@ class ClusterLinksTest {
 
     @Test
     void delay_isThatOfEachNode() throws IOException {
-        line.delay(Duration.ofMillis(50));
+        link.delay(Duration.ofMillis(50));
         try (Socket socket = connect(1)) {
             long start = System.nanoTime();
             echo(socket, 1);

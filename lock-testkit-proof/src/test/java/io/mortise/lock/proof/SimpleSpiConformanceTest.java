@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
  * operator's view, so rules that need one are reported as not verified here.
  */
 @Tag("once") // the core below it is the one that the kit tests on memory, on each JDK
-class SmallDoorConformanceTest extends LockConformance {
+class SimpleSpiConformanceTest extends LockConformance {
     @Override
     protected BackendUnderTest backend() {
         return new OneTable();
@@ -29,16 +29,16 @@ class SmallDoorConformanceTest extends LockConformance {
         private volatile boolean stopped;
 
         @Override
-        protected TableClient newLine() {
+        protected TableClient newLink() {
             return new TableClient(table, () -> stopped);
         }
 
         @Override
-        protected LockClient connect(TableClient line, ClientOptions options) {
+        protected LockClient connect(TableClient link, ClientOptions options) {
             if (stopped) {
                 throw new BackendUnavailableException("a table in memory: stopped");
             }
-            return LockClients.over(context -> new LeaseStoreBackend(line, context), options);
+            return LockClients.over(context -> new LeaseStoreBackend(link, context), options);
         }
 
         @Override
@@ -48,7 +48,7 @@ class SmallDoorConformanceTest extends LockConformance {
 
         @Override
         public void expireSession(LockClient client) {
-            line(client).expire();
+            link(client).expire();
         }
 
         @Override

@@ -5,8 +5,8 @@ import io.mortise.lock.memory.MemoryFaults;
 import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.time.Duration;
 
-/** The line of one client to a store in memory. */
-public record MemoryLine(MemoryFaults faults) implements FaultyLink {
+/** The link of one client to a store in memory. */
+public record MemoryLink(MemoryFaults faults) implements FaultyLink {
     @Override
     public void blackHole() {
         faults.freeze();

@@ -10,8 +10,8 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Everything that a history tells of one call, from the request to the end. */
-final class Episode {
+/** All that a history tells of one call to acquire, from the request to the end of the lease. */
+final class RecordedCall {
     final Event.Asked asked;
     final Event.@Nullable Granted granted;
     final Event.@Nullable GaveUp gaveUp;
@@ -20,7 +20,7 @@ final class Episode {
     final Event.@Nullable Released released;
     private final List<Event.Looked> looks;
 
-    Episode(LockCall call, List<Event.OfCall> events) {
+    RecordedCall(LockCall call, List<Event.OfCall> events) {
         Event.Asked ask = only(events, Event.Asked.class, call);
         if (ask == null) {
             throw new IllegalArgumentException(

@@ -21,27 +21,27 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A lock that is handed off to a waiter whose line is slow, silent or cut. */
-class RedisHandOnTest extends OneServerTest {
+/** A lock that is handed off to a waiter whose link is slow, silent or cut. */
+class RedisHandOffTest extends OneServerTest {
     private static final LockOptions SHORT = LockOptions.defaults().leaseDuration(Duration.ofSeconds(4));
 
-    private TcpProxy line;
+    private TcpProxy link;
     private LockClient near;
     private LockClient far;
 
     @BeforeEach
     void connect() {
-        line = TcpProxy.to("127.0.0.1", server.port());
+        link = TcpProxy.to("127.0.0.1", server.port());
         near = RedisLocks.connect(options(), RedisTests.PATIENT);
-        far = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port())), RedisTests.PATIENT);
+        far = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port())), RedisTests.PATIENT);
     }
 
     @AfterEach
     void close() {
-        line.heal();
+        link.heal();
         far.close();
         near.close();
-        line.close();
+        link.close();
         assertThat(redis.keys("*")).isSubsetOf("lock:%token");
     }
 
@@ -70,10 +70,10 @@ class RedisHandOnTest extends OneServerTest {
         near.named("x", SHORT).acquire().close(); // the server knows the scripts
         for (int i = 0; i < 3; i++) {
             Lease held = near.named("x", SHORT).acquire();
-            line.delay(Duration.ofMillis(1));
+            link.delay(Duration.ofMillis(1));
             CompletableFuture<Lease> waiting = waiting(far);
-            Await.until("the answer is back", RedisTests.SOON, () -> line.heldBytes() == 0);
-            line.delay(Duration.ofMillis(400)); // ten times the margin of such a lease
+            Await.until("the answer is back", RedisTests.SOON, () -> link.heldBytes() == 0);
+            link.delay(Duration.ofMillis(400)); // ten times the margin of such a lease
             redis.resetCommandCalls();
             held.release();
             Lease next = waiting.get(10, TimeUnit.SECONDS);
@@ -81,7 +81,7 @@ class RedisHandOnTest extends OneServerTest {
             assertThat(redis.scriptsButRenewals())
                     .as("handed over without asking")
                     .isEqualTo(1);
-            line.delay(Duration.ZERO);
+            link.delay(Duration.ZERO);
             next.close();
         }
     }
@@ -90,10 +90,10 @@ class RedisHandOnTest extends OneServerTest {
     void S02_aMessageOlderThanHalfTheLeaseIsOnlyAHint() throws Exception {
         Lease held = near.named("x", SHORT).acquire();
         CompletableFuture<Lease> waiting = waiting(far);
-        line.blackHole();
+        link.blackHole();
         held.release();
         Await.until("more than half of it is over", RedisTests.SOON, () -> left() < 1_900);
-        line.heal();
+        link.heal();
         Lease next = waiting.get(10, TimeUnit.SECONDS);
         assertThat(next.isHeld()).isTrue();
         assertNotBelievedTooLong(next);
@@ -105,10 +105,10 @@ class RedisHandOnTest extends OneServerTest {
     void S01_aMessageAboutAGrantThatIsOverGrantsNothing() throws Exception {
         Lease held = near.named("x", SHORT).acquire();
         CompletableFuture<Lease> waiting = waiting(far);
-        line.blackHole();
+        link.blackHole();
         held.release();
         Lease thief = near.named("x", SHORT).acquire(); // when the time of the silent one is over
-        line.heal();
+        link.heal();
         Await.until("it has asked again", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         assertThat(waiting).isNotDone();
         assertThat(thief.isHeld()).isTrue();
@@ -122,12 +122,12 @@ class RedisHandOnTest extends OneServerTest {
     void S11_aMessageThatWasLostWithItsConnectionIsMadeUpForAtTheNextOne() throws Exception {
         Lease held = near.named("x").acquire();
         CompletableFuture<Lease> waiting = waiting(far);
-        line.withholdReplies();
+        link.withholdReplies();
         held.release();
-        Await.until("it was told", RedisTests.SOON, () -> line.heldBytes() > 0);
+        Await.until("it was told", RedisTests.SOON, () -> link.heldBytes() > 0);
         long start = System.nanoTime();
-        line.cut();
-        line.heal();
+        link.cut();
+        link.heal();
         Lease next = waiting.get(10, TimeUnit.SECONDS);
         assertThat(Duration.ofNanos(System.nanoTime() - start))
                 .as("not by the fallback timer")
@@ -141,10 +141,10 @@ class RedisHandOnTest extends OneServerTest {
         LockOptions tenMinutes = LockOptions.defaults().leaseDuration(Duration.ofMinutes(10));
         Lease gone = far.named("x", tenMinutes).acquire();
         Lease stays = far.named("y", tenMinutes).acquire();
-        line.cut();
+        link.cut();
         redis.call("DEL", "lock:x");
         redis.call("PEXPIRE", "lock:y", "60000");
-        line.heal();
+        link.heal();
         LossReason why = gone.lost().toCompletableFuture().get(30, TimeUnit.SECONDS);
         assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
         Await.until(
@@ -165,7 +165,7 @@ class RedisHandOnTest extends OneServerTest {
         }
         redis.call("PEXPIRE", "lock:many%20299", "60000");
         redis.resetCommandCalls();
-        line.resetConnections();
+        link.resetConnections();
         Await.until(
                 "the last one is renewed",
                 RedisTests.SOON,
@@ -184,12 +184,12 @@ class RedisHandOnTest extends OneServerTest {
         CompletableFuture<Lease> waiting = far.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(1)))
                 .acquireAsync();
         Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
-        line.cut();
+        link.cut();
         long start = System.nanoTime();
         waiting.cancel(true);
         Await.until("two leases are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_500_000_000L);
         assertThat(RedisTests.waiters(redis, "x")).isEqualTo(1);
-        line.heal();
+        link.heal();
         Await.until("it is withdrawn", Duration.ofSeconds(5), () -> RedisTests.waiters(redis, "x") == 0);
         held.close();
     }
@@ -199,12 +199,12 @@ class RedisHandOnTest extends OneServerTest {
         Lease held = near.named("x").acquire();
         CompletableFuture<Lease> first = waiting(far);
         CompletableFuture<Lease> second = waiting(near);
-        line.withholdReplies();
+        link.withholdReplies();
         held.release();
-        Await.until("it was told", RedisTests.SOON, () -> line.heldBytes() > 0);
+        Await.until("it was told", RedisTests.SOON, () -> link.heldBytes() > 0);
         first.cancel(true);
         Lease next = second.get(10, TimeUnit.SECONDS);
-        line.heal();
+        link.heal();
         assertThat(next.isHeld()).isTrue();
         assertThat(near.named("x").tryAcquire()).isEmpty();
         next.close();

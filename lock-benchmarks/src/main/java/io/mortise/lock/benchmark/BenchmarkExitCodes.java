@@ -5,8 +5,8 @@ import io.mortise.lock.benchmark.scenario.ExclusionViolated;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** What the process ends with; the same as those of {@code lockctl}. */
-final class ExitCodes {
+/** Exit codes of the benchmarks; the same as those of {@code lockctl}. */
+final class BenchmarkExitCodes {
     static final int OK = 0;
     /** Somebody let two in at once. */
     static final int FAILED = 1;
@@ -17,7 +17,7 @@ final class ExitCodes {
     /** A file could not be written. */
     static final int IO = 74;
 
-    private ExitCodes() {}
+    private BenchmarkExitCodes() {}
 
     static int of(Exception failure) {
         if (failure instanceof ExclusionViolated) {

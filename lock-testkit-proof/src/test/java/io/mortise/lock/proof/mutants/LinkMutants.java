@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /** Defects that show on the wire: replies that are late or lost, a line that is cut, a server that begins anew, its own count. */
-final class LineMutants {
-    private LineMutants() {}
+final class LinkMutants {
+    private LinkMutants() {}
 
     static List<Mutant> all() {
         return List.of(
@@ -32,52 +32,52 @@ final class LineMutants {
                         "S02",
                         "the deadline counts from the reply",
                         "S02_theDeadlineCountsFromTheSendAndSlownessLosesNothing",
-                        LineMutants::countsFromTheReply),
+                        LinkMutants::countsFromTheReply),
                 backend(
                         "S03",
                         "the counter begins anew with the server",
                         "S03_tokensRiseOverARestartAndWaitersGoOn",
-                        LineMutants::countsInMemory),
+                        LinkMutants::countsInMemory),
                 backend(
                         "S05",
                         "a release whose reply was lost is sent again, and reports LOST",
                         "S05_aReleaseWhoseReplyWasLostIsNotCalledLost",
-                        LineMutants::replaysReleases),
+                        LinkMutants::replaysReleases),
                 backend(
                         "S07",
                         "a renewal without an answer counts as a loss",
                         "S07_aRenewalWithoutAnAnswerIsNoLoss",
-                        LineMutants::unknownIsLost),
+                        LinkMutants::unknownIsLost),
                 backend(
                         "S08",
                         "an attempt without an answer is forgotten",
                         "S08_anAcquireThatGaveUpOnALostReplyLeavesNothing",
-                        LineMutants::forgetsDoubtfulAttempts),
+                        LinkMutants::forgetsDoubtfulAttempts),
                 backend(
                         "S08",
                         "an attempt without an answer is made anew under another id",
                         "S08_anAcquireIsGrantedThoughItsReplyWasLost",
-                        LineMutants::asksUnderAnotherId),
+                        LinkMutants::asksUnderAnotherId),
                 backend(
                         "S08",
                         "a release that failed is forgotten",
                         "S08_aReleaseDuringACutIsBoundedAndSettles",
-                        LineMutants::forgetsFailedReleases),
+                        LinkMutants::forgetsFailedReleases),
                 backend(
                         "S16",
                         "a connection ends once the store has said goodbye",
                         "S16_closeOnASilentStoreIsBounded",
-                        LineMutants::waitsForAGoodbye),
+                        LinkMutants::waitsForAGoodbye),
                 backend(
                         "S11",
                         "waiters ask every 100 ms",
                         "S11_waitersAreSilentAndHandOversAreCheap",
-                        LineMutants::polls),
+                        LinkMutants::polls),
                 backend(
                         "S11",
                         "a release wakes everybody who waits",
                         "S11_waitersAreSilentAndHandOversAreCheap",
-                        LineMutants::wakesEverybody));
+                        LinkMutants::wakesEverybody));
     }
 
     private static LockBackend countsFromTheReply(LockBackend honest, Connection connection) {
