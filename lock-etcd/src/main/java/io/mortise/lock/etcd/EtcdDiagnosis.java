@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd;
 
+import io.mortise.lock.spi.StageFailures;
 import io.etcd.jetcd.cluster.Member;
 import io.etcd.jetcd.maintenance.AlarmType;
 import io.mortise.lock.BackendRefusedException;

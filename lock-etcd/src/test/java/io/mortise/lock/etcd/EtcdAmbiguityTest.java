@@ -70,7 +70,7 @@ class EtcdAmbiguityTest extends OneServerTest {
         CompletableFuture<Wire.Late> late = wire.delayNext("Txn");
         Lease lease = client.named("x").acquire();
         arrive(late);
-        assertThat(namespace.line("x"))
+        assertThat(namespace.queue("x"))
                 .singleElement()
                 .satisfies(key -> assertThat(key.createRevision()).isEqualTo(lease.fencingToken()));
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -85,7 +85,7 @@ class EtcdAmbiguityTest extends OneServerTest {
         assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
         try (Lease next = client.named("x").acquire()) {
             arrive(late);
-            assertThat(namespace.line("x"))
+            assertThat(namespace.queue("x"))
                     .singleElement()
                     .satisfies(key -> assertThat(key.createRevision()).isEqualTo(next.fencingToken()));
         }
@@ -99,14 +99,14 @@ class EtcdAmbiguityTest extends OneServerTest {
             List<CompletableFuture<Wire.Late>> late = new ArrayList<>();
             wire.before("Txn", () -> {}, () -> late.add(wire.delayNext("Txn")));
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
-            Await.until("its key is gone", SOON, () -> namespace.line("x").size() == 1);
+            Await.until("its key is gone", SOON, () -> namespace.queue("x").size() == 1);
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
             Await.until(
-                    "it stands in the queue", SOON, () -> namespace.line("x").size() == 2);
-            long place = namespace.line("x").get(1).createRevision();
+                    "it stands in the queue", SOON, () -> namespace.queue("x").size() == 2);
+            long place = namespace.queue("x").get(1).createRevision();
             arrive(late.get(0));
-            assertThat(namespace.line("x")).hasSize(2);
-            assertThat(namespace.line("x").get(1).createRevision()).isEqualTo(place);
+            assertThat(namespace.queue("x")).hasSize(2);
+            assertThat(namespace.queue("x").get(1).createRevision()).isEqualTo(place);
             held.close();
             waiting.get(5, TimeUnit.SECONDS).close();
         }

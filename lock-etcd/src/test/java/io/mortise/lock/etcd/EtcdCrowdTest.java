@@ -38,7 +38,7 @@ class EtcdCrowdTest extends OneServerTest {
             for (CompletableFuture<Optional<Lease>> one : waiting) {
                 assertThat(one.get(20, TimeUnit.SECONDS)).isEmpty();
             }
-            Await.until("their keys are gone", SOON, () -> namespace.link("x").size() == 1);
+            Await.until("their keys are gone", SOON, () -> namespace.queue("x").size() == 1);
             assertThat(held.isHeld()).isTrue();
         }
     }
@@ -71,14 +71,14 @@ class EtcdCrowdTest extends OneServerTest {
         try (LockClient client = namespace.client(wire);
                 LockClient other = namespace.client()) {
             Lease held = other.named("x").acquire();
-            String key = namespace.link("x").get(0).key();
+            String key = namespace.queue("x").get(0).key();
             wire.before("Txn", () -> {}, () -> namespace.bare().delete(key));
             Await.until("the session is watched", SOON, wire::sessionIsWatched);
             wire.reset();
             Lease lease = client.named("x").tryAcquire().orElseThrow();
             assertThat(wire.counts()).containsEntry("Txn", 2).doesNotContainKeys("Put", "DeleteRange");
             assertThat(lease.fencingToken()).isGreaterThan(held.fencingToken());
-            assertThat(namespace.link("x"))
+            assertThat(namespace.queue("x"))
                     .singleElement()
                     .satisfies(own -> assertThat(own.createRevision()).isEqualTo(lease.fencingToken()));
             lease.close();

@@ -59,7 +59,7 @@ class EtcdGuardTest extends OneServerTest {
             assertThat(writes(guard, "held")).isTrue();
             assertThat(written()).hasValue("held");
             assertThat(guard.revision()).isEqualTo(lease.fencingToken());
-            assertThat(namespace.line("x").get(0).key()).isEqualTo(guard.key().toString());
+            assertThat(namespace.queue("x").get(0).key()).isEqualTo(guard.key().toString());
         }
     }
 
@@ -83,7 +83,7 @@ class EtcdGuardTest extends OneServerTest {
         Lease lease = locks.named("x").acquire();
         EtcdGuard guard = EtcdLocks.guard(lease);
         assertThat(writes(guard, "before")).isTrue();
-        namespace.bare().revokeLease(namespace.line("x").get(0).lease());
+        namespace.bare().revokeLease(namespace.queue("x").get(0).lease());
         assertThat(writes(guard, "after")).isFalse();
         assertThat(written()).hasValue("before");
     }

@@ -52,7 +52,7 @@ class EtcdLockAdminTest extends OneServerTest {
         namespace.bare().put(namespace.name() + "somebody else's", "");
         namespace.bare().put(namespace.name() + "%session/of nobody", "");
         Await.until(
-                "it waits", Duration.ofSeconds(10), () -> namespace.line("p/2").size() == 2);
+                "it waits", Duration.ofSeconds(10), () -> namespace.queue("p/2").size() == 2);
         List<String> shown = new ArrayList<>();
         String cursor = "";
         do {

@@ -62,7 +62,7 @@ class EtcdLossTest {
         toldWithin200Millis(() -> {
             Lease lease = client.named("x").acquire();
             long deleted = System.nanoTime();
-            namespace.bare().delete(namespace.line("x").get(0).key());
+            namespace.bare().delete(namespace.queue("x").get(0).key());
             assertThat(lost(lease).kind()).isEqualTo(LossReason.Kind.REMOVED);
             Duration took = Duration.ofNanos(System.nanoTime() - deleted);
             assertThat(lease.isHeld()).isFalse();
@@ -84,7 +84,7 @@ class EtcdLossTest {
             Duration took = Duration.ofNanos(System.nanoTime() - revoked);
             try (Lease next = client.named("x").acquire()) {
                 assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
-                assertThat(namespace.line("x").get(0).lease()).isNotEqualTo(session);
+                assertThat(namespace.queue("x").get(0).lease()).isNotEqualTo(session);
             }
             assertThat(lease.isHeld()).isFalse();
             return took;
@@ -122,14 +122,14 @@ class EtcdLossTest {
         try (LockClient holder = namespace.client()) {
             Lease held = holder.named("x").acquire();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it waits", SOON, () -> namespace.line("x").size() == 2);
-            long session = namespace.line("x").get(1).lease();
+            Await.until("it waits", SOON, () -> namespace.queue("x").size() == 2);
+            long session = namespace.queue("x").get(1).lease();
             namespace.bare().revokeLease(session);
             Await.until(
                     "it waits anew",
                     Duration.ofSeconds(4),
-                    () -> namespace.line("x").size() == 2
-                            && namespace.line("x").get(1).lease() != session);
+                    () -> namespace.queue("x").size() == 2
+                            && namespace.queue("x").get(1).lease() != session);
             assertThat(waiting).isNotDone();
             assertThat(held.isHeld()).isTrue();
             held.close();
@@ -142,14 +142,14 @@ class EtcdLossTest {
         try (LockClient holder = namespace.client()) {
             Lease held = holder.named("x").acquire();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it waits", SOON, () -> namespace.line("x").size() == 2);
-            long place = namespace.line("x").get(1).createRevision();
-            namespace.bare().delete(namespace.line("x").get(1).key());
+            Await.until("it waits", SOON, () -> namespace.queue("x").size() == 2);
+            long place = namespace.queue("x").get(1).createRevision();
+            namespace.bare().delete(namespace.queue("x").get(1).key());
             Await.until(
                     "it waits anew",
                     Duration.ofSeconds(4),
-                    () -> namespace.line("x").size() == 2
-                            && namespace.line("x").get(1).createRevision() > place);
+                    () -> namespace.queue("x").size() == 2
+                            && namespace.queue("x").get(1).createRevision() > place);
             assertThat(waiting).isNotDone();
             held.close();
             waiting.get(5, TimeUnit.SECONDS).close();

@@ -66,7 +66,7 @@ class EtcdShortWaitTest extends OneServerTest {
                 .satisfies(lease -> assertThat(lease.isHeld()).isTrue());
         link.delay(Duration.ZERO);
         Await.until(
-                "only the holder's key stays", SOON, () -> namespace.link("x").size() == 1);
+                "only the holder's key stays", SOON, () -> namespace.queue("x").size() == 1);
         got.get(0).close();
     }
 

@@ -61,7 +61,7 @@ class EtcdWireTest extends OneServerTest {
             Await.until("the session is watched", SOON, wire::sessionIsWatched);
             wire.reset();
             assertThat(client.named("x").tryAcquire()).isEmpty();
-            Await.until("the key is gone", SOON, () -> namespace.line("x").size() == 1);
+            Await.until("the key is gone", SOON, () -> namespace.queue("x").size() == 1);
             assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2));
             assertThat(held.isHeld()).isTrue();
         }
@@ -78,7 +78,7 @@ class EtcdWireTest extends OneServerTest {
                 waiting.add(client.named("x").acquireAsync());
             }
             Await.until(
-                    "they stand in the queue", SOON, () -> namespace.line("x").size() == 11);
+                    "they stand in the queue", SOON, () -> namespace.queue("x").size() == 11);
             Await.until("a watch stands", SOON, () -> wire.counts().getOrDefault("Range", 0) == 3);
             wire.reset();
             held.close();
@@ -131,12 +131,12 @@ class EtcdWireTest extends OneServerTest {
                     Await.until(
                             "it stands in the queue",
                             SOON,
-                            () -> namespace.line("x").size() == 2);
+                            () -> namespace.queue("x").size() == 2);
                     waiting.cancel(true);
                     Await.until(
                             "its key is gone",
                             Duration.ofSeconds(4),
-                            () -> namespace.line("x").size() == 1);
+                            () -> namespace.queue("x").size() == 1);
                 }
                 assertThat(held.isHeld()).isTrue();
             }

@@ -59,7 +59,7 @@ class EtcdctlTest extends OneServerTest {
 
     private void awaitLine(String lock, int length) {
         Await.until(
-                length + " stand in the queue", SOON, () -> namespace.line(lock).size() == length);
+                length + " stand in the queue", SOON, () -> namespace.queue(lock).size() == length);
     }
 
     @Test
@@ -85,11 +85,11 @@ class EtcdctlTest extends OneServerTest {
             long ours = held.fencingToken();
             Process etcdctl = etcdctl("x");
             awaitLine("x", 2);
-            assertThat(namespace.line("x").get(0).createRevision()).isEqualTo(ours);
+            assertThat(namespace.queue("x").get(0).createRevision()).isEqualTo(ours);
             held.close();
             CompletableFuture<Lease> next = client.named("x").acquireAsync();
             awaitLine("x", 2);
-            assertThat(namespace.line("x").get(0).value()).as("etcdctl's").isEmpty();
+            assertThat(namespace.queue("x").get(0).value()).as("etcdctl's").isEmpty();
             awaitHolds(etcdctl);
             assertThat(next).isNotDone();
             end(etcdctl);
@@ -109,7 +109,7 @@ class EtcdctlTest extends OneServerTest {
                     .get(5, TimeUnit.SECONDS);
             assertThat(status.holders()).singleElement().satisfies(holder -> {
                 assertThat(holder.foreign()).isTrue();
-                assertThat(holder.token()).hasValue(namespace.line("x").get(0).createRevision());
+                assertThat(holder.token()).hasValue(namespace.queue("x").get(0).createRevision());
             });
             end(etcdctl);
         }
@@ -135,7 +135,7 @@ class EtcdctlTest extends OneServerTest {
                 Lease below = client.named("inventory/42").acquire()) {
             assertThat(client.named("inventory").tryAcquire()).hasValueSatisfying(Lease::close);
             assertThat(below.isHeld()).isTrue();
-            assertThat(namespace.line("inventory/42").get(0).key()).startsWith(namespace.name() + "inventory%2F42/");
+            assertThat(namespace.queue("inventory/42").get(0).key()).startsWith(namespace.name() + "inventory%2F42/");
         }
     }
 }

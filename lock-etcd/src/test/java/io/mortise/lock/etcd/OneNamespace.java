@@ -42,7 +42,7 @@ record OneNamespace(EtcdTestServer server, String name) {
     }
 
     /** The contenders for a lock, the holder first. */
-    List<EtcdEntry> line(String lock) {
+    List<EtcdEntry> queue(String lock) {
         return bare().list(new EtcdKeyLayout(name).contenders(new LockName(lock))).stream()
                 .sorted(Comparator.comparingLong(EtcdEntry::createRevision))
                 .toList();

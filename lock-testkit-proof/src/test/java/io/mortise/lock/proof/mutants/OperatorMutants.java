@@ -153,7 +153,6 @@ final class OperatorMutants {
                     public String ownerRecord() {
                         return OwnerRecord.encode(
                                 attemptId(),
-                                mode(),
                                 told.host().orElseThrow(),
                                 told.pid().orElseThrow(),
                                 told.since().orElseThrow(),

@@ -29,10 +29,10 @@ final class LockHistory {
     private final HighestBefore<RecordedCall> newestGrant;
 
     LockHistory(List<Event.OfCall> events, SilentPeriods silences, long end, Bounds bounds) {
-        Map<LockCall, List<Event.OfCall>> calls = events.stream()
+        Map<LockCall, List<Event.OfCall>> byCall = events.stream()
                 .filter(event -> !(event instanceof Event.Wrote))
                 .collect(Collectors.groupingBy(Event.OfCall::call, LinkedHashMap::new, Collectors.toList()));
-        this.calls = calls.entrySet().stream()
+        this.calls = byCall.entrySet().stream()
                 .map(call -> new RecordedCall(call.getKey(), call.getValue()))
                 .toList();
         this.writes = events.stream()
