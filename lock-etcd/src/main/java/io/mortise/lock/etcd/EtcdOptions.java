@@ -3,13 +3,12 @@ package io.mortise.lock.etcd;
 
 import io.etcd.jetcd.Client;
 import io.grpc.ClientInterceptor;
-import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -27,47 +26,15 @@ public final class EtcdOptions {
     private static final Pattern ENDPOINT =
             Pattern.compile("(?<host>[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+]):(?<port>\\d{1,5})");
 
-    private final List<String> endpoints;
-    private final Optional<Client> client;
-    private String namespace = DEFAULT_NAMESPACE;
-    private Duration leaseDuration = DEFAULT_LEASE;
-    private Optional<Credentials> credentials = Optional.empty();
-    private Optional<SslContext> tls = Optional.empty();
-    private List<ClientInterceptor> interceptors = List.of();
+    private final EtcdSettings settings;
 
-    /** Who the client is to the server. Not printed. */
-    static final class Credentials {
-        private final String user;
-        private final String password;
-
-        Credentials(String user, String password) {
-            this.user = user;
-            this.password = password;
-        }
-
-        String user() {
-            return user;
-        }
-
-        String password() {
-            return password;
-        }
+    private EtcdOptions(EtcdSettings settings) {
+        this.settings = settings;
     }
 
-    private EtcdOptions(List<String> endpoints, Optional<Client> client) {
-        this.endpoints = endpoints;
-        this.client = client;
-    }
-
-    private EtcdOptions with(Consumer<EtcdOptions> change) {
-        EtcdOptions copy = new EtcdOptions(endpoints, client);
-        copy.namespace = namespace;
-        copy.leaseDuration = leaseDuration;
-        copy.credentials = credentials;
-        copy.tls = tls;
-        copy.interceptors = interceptors;
-        change.accept(copy);
-        return copy;
+    private static EtcdOptions withDefaults(List<String> endpoints, Optional<Client> client) {
+        return new EtcdOptions(new EtcdSettings(
+                endpoints, client, DEFAULT_NAMESPACE, DEFAULT_LEASE, Optional.empty(), Optional.empty(), List.of()));
     }
 
     /**
@@ -81,7 +48,7 @@ public final class EtcdOptions {
             throw new IllegalArgumentException("endpoints is empty, must name one host:port at least");
         }
         endpoints.forEach(EtcdOptions::check);
-        return new EtcdOptions(List.copyOf(endpoints), Optional.empty());
+        return withDefaults(List.copyOf(endpoints), Optional.empty());
     }
 
     private static void check(String endpoint) {
@@ -106,7 +73,7 @@ public final class EtcdOptions {
      */
     public static EtcdOptions using(Client client) {
         Objects.requireNonNull(client, "client");
-        return new EtcdOptions(List.of(), Optional.of(client));
+        return withDefaults(List.of(), Optional.of(client));
     }
 
     /**
@@ -121,7 +88,7 @@ public final class EtcdOptions {
             throw new IllegalArgumentException("namespace is \"" + start + "\", must be at most " + LONGEST_NAMESPACE
                     + " printable ASCII characters without spaces and percent signs");
         }
-        return with(copy -> copy.namespace = start);
+        return new EtcdOptions(settings.withNamespace(start));
     }
 
     /**
@@ -134,7 +101,7 @@ public final class EtcdOptions {
             throw new IllegalArgumentException(
                     "leaseDuration is " + lease + ", must be from " + SHORTEST_LEASE + " to " + LONGEST_LEASE);
         }
-        return with(copy -> copy.leaseDuration = lease);
+        return new EtcdOptions(settings.withLeaseDuration(lease));
     }
 
     /** The user's role must be allowed to read and write all keys of the namespace. Not with {@link #using}. */
@@ -146,7 +113,7 @@ public final class EtcdOptions {
             throw new IllegalArgumentException(
                     (user.isEmpty() ? "user" : "password") + " is empty, must have one character at least");
         }
-        return with(copy -> copy.credentials = Optional.of(new Credentials(user, password)));
+        return new EtcdOptions(settings.withCredentials(new EtcdSettings.Credentials(user, password)));
     }
 
     /**
@@ -156,11 +123,11 @@ public final class EtcdOptions {
     public EtcdOptions tls(SslContext context) {
         Objects.requireNonNull(context, "context");
         notOfBorrowed("tls");
-        return with(copy -> copy.tls = Optional.of(context));
+        return new EtcdOptions(settings.withTls(context));
     }
 
     private void notOfBorrowed(String what) {
-        if (client.isPresent()) {
+        if (settings.client().isPresent()) {
             throw new IllegalArgumentException(
                     what + " is given with the application's own client, must be told to that client's builder");
         }
@@ -168,62 +135,16 @@ public final class EtcdOptions {
 
     /** For tests that look at the wire. */
     EtcdOptions interceptors(List<ClientInterceptor> added) {
-        return with(copy -> copy.interceptors = List.copyOf(added));
+        return new EtcdOptions(settings.withInterceptors(added));
     }
 
-    List<String> endpointList() {
-        return endpoints;
+    EtcdSettings settings() {
+        return settings;
     }
 
-    Optional<Client> client() {
-        return client;
-    }
-
-    String namespace() {
-        return namespace;
-    }
-
-    Duration leaseDuration() {
-        return leaseDuration;
-    }
-
-    Optional<Credentials> credentials() {
-        return credentials;
-    }
-
-    Optional<SslContext> tls() {
-        return tls;
-    }
-
-    List<ClientInterceptor> interceptors() {
-        return interceptors;
-    }
-
-    /** Who can reach the locks; empty of the application's own client. With TLS a certificate may say who the client is. */
-    Optional<AccessCheck> access() {
-        if (client.isPresent()) {
-            return Optional.empty();
-        }
-        List<String> hosts = endpoints.stream()
-                .map(endpoint -> endpoint.substring(0, endpoint.lastIndexOf(':')))
-                .toList();
-        return Optional.of(new AccessCheck(
-                endpoints(),
-                AccessCheck.isLoopback(hosts),
-                credentials.isPresent() || tls.isPresent(),
-                credentials.isPresent(),
-                tls.isPresent(),
-                true));
-    }
-
-    /** The endpoints as a URL. */
-    String endpoints() {
-        String scheme = tls.isPresent() ? "etcds://" : "etcd://";
-        return scheme + (client.isPresent() ? "(the application's client)" : String.join(",", endpoints));
-    }
-
+    /** Returns the endpoints and the namespace, without credentials. */
     @Override
     public String toString() {
-        return endpoints() + " namespace \"" + namespace + "\"";
+        return settings.toString();
     }
 }

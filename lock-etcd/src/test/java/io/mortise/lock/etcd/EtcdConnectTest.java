@@ -12,6 +12,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.testkit.process.Await;

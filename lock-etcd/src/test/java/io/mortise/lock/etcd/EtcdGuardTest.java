@@ -9,6 +9,7 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.servers.etcd.EtcdEntry;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

@@ -12,6 +12,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.etcd.contender.EtcdContender;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.servers.etcd.RawEtcd;

@@ -8,6 +8,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
+import io.mortise.lock.etcd.admin.EtcdDiagnosis;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;

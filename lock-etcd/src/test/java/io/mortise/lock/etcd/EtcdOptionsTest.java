@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.Client;
 import io.grpc.netty.GrpcSslContexts;
+import io.mortise.lock.etcd.connection.ManagedEtcdClient;
 import io.netty.handler.ssl.SslContext;
 import java.net.URI;
 import java.time.Duration;
@@ -62,7 +63,7 @@ class EtcdOptionsTest {
                 .leaseDuration(Duration.ofSeconds(3))
                 .credentials("lena", "pssst");
         assertThat(all).hasToString("etcd://h1:1,[::1]:2 namespace \"\"");
-        assertThat(options.credentials()).as("the copy alone has them").isEmpty();
+        assertThat(options.settings().credentials()).as("the copy alone has them").isEmpty();
     }
 
     @Test
@@ -77,7 +78,7 @@ class EtcdOptionsTest {
             assertThatThrownBy(() -> borrowed.tls(tls))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("tls");
-            assertThat(borrowed.access()).isEmpty();
+            assertThat(borrowed.settings().accessCheck()).isEmpty();
         }
     }
 
@@ -92,7 +93,7 @@ class EtcdOptionsTest {
     }
 
     private static String findings(EtcdOptions options) {
-        return options.access().orElseThrow().findings().toString();
+        return options.settings().accessCheck().orElseThrow().findings().toString();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.spi.LockUrl;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -13,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class EtcdProviderTest {
-    private static EtcdOptions options(String url) {
-        return EtcdProvider.options(LockUrl.parse(url));
+    private static EtcdSettings options(String url) {
+        return EtcdProvider.options(LockUrl.parse(url)).settings();
     }
 
     @Test
@@ -27,7 +28,7 @@ class EtcdProviderTest {
 
     @Test
     void defaults() {
-        EtcdOptions options = options("etcd://h");
+        EtcdSettings options = options("etcd://h");
         assertThat(options.endpointList()).containsExactly("h:2379");
         assertThat(options.namespace()).isEqualTo("mortise/");
         assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(15));
@@ -37,7 +38,7 @@ class EtcdProviderTest {
 
     @Test
     void everyPart() {
-        EtcdOptions options = options("etcds://lena:a%40b@h1:1,[::1]:2/?namespace=&lease=4s");
+        EtcdSettings options = options("etcds://lena:a%40b@h1:1,[::1]:2/?namespace=&lease=4s");
         assertThat(options.endpointList()).containsExactly("h1:1", "[::1]:2");
         assertThat(options.namespace()).isEmpty();
         assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(4));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.etcd.contender.EtcdContender;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,8 +33,8 @@ class EtcdWireTest extends OneServerTest {
                 client.named("x").acquire().close();
                 client.named("x").tryAcquire().orElseThrow().close();
                 took = System.nanoTime() - start;
-            } while (took >= EtcdBackend.ARM_AFTER.toNanos());
-            long ticks = start + took + EtcdBackend.ARM_AFTER.multipliedBy(3).toNanos();
+            } while (took >= EtcdContender.WATCH_OWN_KEY_AFTER.toNanos());
+            long ticks = start + took + EtcdContender.WATCH_OWN_KEY_AFTER.multipliedBy(3).toNanos();
             Await.until("a late watch would stand", SOON, () -> System.nanoTime() - ticks > 0);
             assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2, "DeleteRange", 2));
         }

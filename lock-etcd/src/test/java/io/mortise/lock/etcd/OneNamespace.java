@@ -3,6 +3,7 @@ package io.mortise.lock.etcd;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.servers.etcd.EtcdEntry;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.servers.etcd.RawEtcd;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.admin;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.OptionsUtil;
+import io.mortise.lock.LockAdmin;
+import io.mortise.lock.LockHolder;
+import io.mortise.lock.LockStatus;
+import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.etcd.connection.EtcdSettings;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
+import io.mortise.lock.etcd.queue.TransactionParts;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.OwnerRecord;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Administration of locks on etcd: reads the queues. */
+public final class EtcdLockAdmin implements LockAdmin {
+    private static final int READ_AT_ONCE = 1_000;
+
+    private final EtcdRequests calls;
+    private final EtcdKeyLayout keys;
+    private final EtcdSettings settings;
+
+    public EtcdLockAdmin(EtcdRequests calls, EtcdKeyLayout keys, EtcdSettings settings) {
+        this.calls = calls;
+        this.keys = keys;
+        this.settings = settings;
+    }
+
+    @Override
+    public CompletionStage<LockStatus> status(String name) {
+        return line(name).thenApply(line -> {
+            List<LockHolder> contenders =
+                    line.stream().map(EtcdLockAdmin::contender).toList();
+            int holders = Math.min(1, contenders.size());
+            return new LockStatus(name, contenders.subList(0, holders), contenders.subList(holders, contenders.size()));
+        });
+    }
+
+    /** All contenders, the holder first. */
+    private CompletionStage<List<KeyValue>> line(String name) {
+        ByteSequence range = EtcdKeyLayout.bytes(keys.contenders(new LockName(name)));
+        GetOption inOrder = GetOption.builder()
+                .withRange(OptionsUtil.prefixEndOf(range))
+                .withSortField(GetOption.SortTarget.CREATE)
+                .withSortOrder(GetOption.SortOrder.ASCEND)
+                .build();
+        return calls.get("status of lock \"" + LockName.shown(name) + "\"", range, inOrder)
+                .thenApply(GetResponse::getKvs);
+    }
+
+    private static LockHolder contender(KeyValue key) {
+        return OwnerRecord.parse(
+                key.getValue().toString(StandardCharsets.UTF_8),
+                OptionalLong.of(key.getCreateRevision()),
+                ForeignKeyAttributes.about(key));
+    }
+
+    /** In the order of the escaped names. The cursor is the last name that was looked at. */
+    @Override
+    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+        ByteSequence from;
+        try {
+            from = cursor.isEmpty() ? keys.from(prefix) : keys.after(cursor);
+        } catch (IllegalArgumentException e) {
+            return CompletableFuture.failedFuture(new IllegalArgumentException(
+                    "prefix is \"" + prefix + "\" and cursor \"" + cursor
+                            + "\", must be the beginning of a name and one of a page before",
+                    e));
+        }
+        return page(new Listing(prefix, limit, new ArrayList<>()), from);
+    }
+
+    private record Listing(String prefix, int limit, List<LockStatus> found) {
+        int left() {
+            return limit - found.size();
+        }
+    }
+
+    private CompletionStage<Page> page(Listing listing, ByteSequence from) {
+        GetOption some = GetOption.builder()
+                .withRange(end(listing.prefix))
+                .withSortField(GetOption.SortTarget.KEY)
+                .withSortOrder(GetOption.SortOrder.ASCEND)
+                .withKeysOnly(true)
+                .withLimit(READ_AT_ONCE)
+                .build();
+        return calls.get("list of locks", from, some).thenCompose(read -> {
+            int room = listing.left();
+            List<String> names = names(read.getKvs(), listing);
+            return statuses(names).thenCompose(statuses -> {
+                statuses.stream().filter(status -> !status.holders().isEmpty()).forEach(listing.found::add);
+                boolean more = read.isMore() || names.size() == room;
+                if (!more || read.getKvs().isEmpty()) {
+                    return done(new Page(listing.found, Optional.empty()));
+                }
+                if (listing.left() == 0) {
+                    return done(new Page(listing.found, Optional.of(names.get(names.size() - 1))));
+                }
+                ByteSequence last = read.getKvs().get(read.getKvs().size() - 1).getKey();
+                return page(listing, names.isEmpty() ? next(last) : keys.after(names.get(names.size() - 1)));
+            });
+        });
+    }
+
+    private ByteSequence end(String prefix) {
+        return prefix.isEmpty() ? keys.end() : OptionsUtil.prefixEndOf(keys.from(prefix));
+    }
+
+    private static ByteSequence next(ByteSequence key) {
+        return key.concat(ByteSequence.from(new byte[] {0}));
+    }
+
+    private List<String> names(List<KeyValue> found, Listing listing) {
+        List<String> names = new ArrayList<>();
+        for (KeyValue key : found) {
+            keys.lockName(key.getKey().toString(StandardCharsets.UTF_8))
+                    .filter(name -> name.startsWith(listing.prefix))
+                    .filter(name ->
+                            names.isEmpty() || !names.get(names.size() - 1).equals(name))
+                    .filter(name -> names.size() < listing.left())
+                    .ifPresent(names::add);
+        }
+        return names;
+    }
+
+    private CompletionStage<List<LockStatus>> statuses(List<String> names) {
+        CompletionStage<List<LockStatus>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        for (String name : names) {
+            all = all.thenCombine(status(name), (list, status) -> {
+                list.add(status);
+                return list;
+            });
+        }
+        return all;
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+        return line(name).thenCompose(line -> {
+            Optional<KeyValue> holder = line.stream()
+                    .findFirst()
+                    .filter(key -> contender(key).raw().equals(seen.raw()))
+                    .filter(key -> seen.token().isEmpty() || seen.token().getAsLong() == key.getCreateRevision());
+            if (holder.isEmpty()) {
+                return CompletableFuture.completedFuture(false);
+            }
+            ByteSequence key = holder.get().getKey();
+            return calls.txn(
+                            "forced release of lock \"" + LockName.shown(name) + "\"",
+                            new Cmp[] {TransactionParts.isFrom(key, holder.get().getCreateRevision())},
+                            new Op[] {TransactionParts.delete(key)})
+                    .thenApply(answer -> answer.isSucceeded());
+        });
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose() {
+        return new EtcdDiagnosis(calls, settings).findings();
+    }
+
+    private static CompletionStage<Page> done(Page page) {
+        return CompletableFuture.completedFuture(page);
+    }
+}

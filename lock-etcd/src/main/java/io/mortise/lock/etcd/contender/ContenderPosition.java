@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import io.etcd.jetcd.ByteSequence;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
+import io.mortise.lock.etcd.queue.LockQueue;
+import io.mortise.lock.etcd.session.EtcdSession;
+
+/**
+ * Position of a contender in the queue.
+ *
+ * @param since the revision that created its key, zero while there is none that we know of
+ */
+record ContenderPosition(EtcdSession on, LockQueue line, int slot, ByteSequence key, long since) {
+    /** Without a key yet. */
+    static ContenderPosition in(EtcdSession on, LockQueue line, int slot) {
+        return new ContenderPosition(
+                on, line, slot, EtcdKeyLayout.contender(line.contenders(), on.lease(), slot, on.keySeries()), 0);
+    }
+
+    ContenderPosition since(long revision) {
+        return new ContenderPosition(on, line, slot, key, revision);
+    }
+
+    ContenderPosition inSlot(int other) {
+        return in(on, line, other);
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.contender;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.etcd.jetcd.ByteSequence;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LossReason;
+import io.mortise.lock.etcd.connection.EtcdErrors;
+import io.mortise.lock.etcd.queue.QueueView;
+import io.mortise.lock.etcd.queue.QueuedContenders;
+import io.mortise.lock.etcd.session.EtcdSession;
+import io.mortise.lock.etcd.session.EtcdSessionManager;
+import io.mortise.lock.spi.AttemptResult;
+import io.mortise.lock.spi.Contender;
+import io.mortise.lock.spi.ContenderListener;
+import io.mortise.lock.spi.DeferredWatches;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.LockRequest;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One contender: a key under the lock's name, attached to the session's lease. The one that was created first holds the lock,
+ * and the revision of its creation is the token. What it hears and how it ends is here; how it comes to stand in the queue is in
+ * {@link AcquireTransactions}, and who is to be woken is decided in the queue.
+ *
+ * <p>The core does not overlap calls, but the answer to one that ran into its deadline may still come: it is not listened to,
+ * and the request counts as one that may yet be executed.
+ */
+public final class EtcdContender implements Contender, QueuedContenders.Member, DeferredWatches.Held {
+    /** How long a grant is held before its key is watched; twice this, and two round trips, are well below 200 ms (S7). */
+    public static final Duration WATCH_OWN_KEY_AFTER = Duration.ofMillis(50);
+
+    private static final AttemptResult WAITING = new AttemptResult.Waiting(Duration.ofSeconds(5));
+
+    /** How long the holder of a deleted key waits to hear whether its session went with it. */
+    private static final Duration REASON_WITHIN = Duration.ofMillis(100);
+
+    /** Returns what {@link Contender#unwrap} is asked for, of the key and the revision that created it. */
+    public interface Unwrapper {
+        /** Empty if it is asked for something else. */
+        <T> Optional<T> unwrap(Class<T> type, ByteSequence key, long revision);
+    }
+
+    private final EtcdSessionManager sessions;
+    private final LockClock clock;
+    private final DeferredWatches deferredWatches;
+    private final Unwrapper unwrapper;
+    private final LockRequest request;
+    private final ContenderListener waiter;
+    private final AcquireTransactions steps;
+    private final KeyRemoval removal;
+    private final OrderedAcquires inOrder;
+
+    @GuardedBy("this")
+    private boolean granted;
+
+    /** Its key was deleted by somebody else. */
+    @GuardedBy("this")
+    private boolean removed;
+
+    @GuardedBy("this")
+    private boolean ended;
+
+    /** Its key is being taken away. */
+    @GuardedBy("this")
+    private boolean leaving;
+
+    /** Its slot is another's. */
+    @GuardedBy("this")
+    private boolean left;
+
+    /** Sends nothing yet. */
+    public EtcdContender(
+            EtcdSessionManager sessions,
+            LockClock clock,
+            DeferredWatches deferredWatches,
+            Unwrapper unwrapper,
+            LockRequest request,
+            ContenderListener waiter) {
+        this.sessions = sessions;
+        this.clock = clock;
+        this.deferredWatches = deferredWatches;
+        this.unwrapper = unwrapper;
+        this.request = request;
+        this.waiter = waiter;
+        this.steps = new AcquireTransactions(sessions.requests(), request);
+        this.removal = new KeyRemoval(sessions.requests(), request.name().value(), steps.record());
+        this.inOrder = new OrderedAcquires(WAITING, waiter);
+    }
+
+    /** Who waits is asked for again by the core; who does not has one attempt, of as many tries as there is time for. */
+    @Override
+    public CompletionStage<AttemptResult> attempt() {
+        return request.mayWait() ? once() : sessions.requests().repeated(this::once, () -> !isEnded());
+    }
+
+    private CompletionStage<AttemptResult> once() {
+        ContenderPosition known = steps.place();
+        if (known != null) {
+            return ask(known);
+        }
+        EtcdSession on = sessions.current();
+        return on.keepAlive().isPresent() ? begin(on) : on.ready().thenCompose(keepAlive -> begin(on));
+    }
+
+    private CompletionStage<AttemptResult> begin(EtcdSession on) {
+        if (isEnded()) {
+            throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\": withdrawn");
+        }
+        EtcdSession.Entry entry = on.enter(request.name());
+        ContenderPosition first = ContenderPosition.in(on, entry.line(), entry.slot());
+        steps.enter(first);
+        return ask(first);
+    }
+
+    private CompletionStage<AttemptResult> ask(ContenderPosition at) {
+        if (isRemoved()) {
+            return CompletableFuture.completedFuture(keyGone(at));
+        }
+        boolean standsAlready = at.since() != 0;
+        if (standsAlready || !request.mayWait()) { // who does not wait need not stand in order either
+            return steps.go().thenApply(this::attempted);
+        }
+        return inOrder.send(
+                at.line().order(),
+                () -> steps.go().thenApply(found -> new OrderedAcquires.Heard(attempted(found), () -> taken(found))));
+    }
+
+    private AttemptResult attempted(AcquireTransactions.Standing found) {
+        ContenderPosition at = found.at();
+        return switch (found.finding()) {
+            case FIRST -> grant(at);
+            case BEHIND -> await(at);
+            case BUSY -> WAITING;
+            case KEY_GONE -> keyGone(at);
+            case SESSION_OVER -> sessionEnded(at);
+        };
+    }
+
+    /** Whether the lock has an owner now who is not about to leave. */
+    private boolean taken(AcquireTransactions.Standing found) {
+        return switch (found.finding()) {
+            case FIRST -> !isLeaving();
+            case BEHIND -> found.at().line().isTaken(found.contenders(), isLeaving());
+            default -> false;
+        };
+    }
+
+    private AttemptResult await(ContenderPosition at) {
+        at.line().await(this);
+        // A session that ended before we listened wakes nobody.
+        return at.on().isOver() ? sessionEnded(at) : WAITING;
+    }
+
+    private AttemptResult grant(ContenderPosition at) {
+        synchronized (this) {
+            granted = true;
+        }
+        if (!at.line().granted(this)) {
+            deferredWatches.add(this); // the grant stands without it, only word of a deletion depends on it
+        }
+        return new AttemptResult.Granted(at.since(), at.on().keepAlive().orElseThrow());
+    }
+
+    /** The core forgets a displaced contender; what it has in the store goes with the session's lease. */
+    private AttemptResult sessionEnded(ContenderPosition at) {
+        leave(at);
+        return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
+    }
+
+    private AttemptResult keyGone(ContenderPosition at) {
+        if (steps.unanswered().mayCome()) {
+            sessions.cleanUp("a request for lock \"" + request.name() + "\" without an answer", this::end);
+        } else {
+            leave(at);
+        }
+        return new AttemptResult.Displaced("the key of lock \"" + request.name() + "\" in the queue at "
+                + sessions.endpoints() + " was deleted, and not by its owner");
+    }
+
+    private synchronized boolean isEnded() {
+        return ended;
+    }
+
+    private synchronized boolean isRemoved() {
+        return removed;
+    }
+
+    private synchronized boolean isLeaving() {
+        return leaving;
+    }
+
+    @Override
+    public QueueView.ContenderKey place() {
+        ContenderPosition at = standing();
+        return new QueueView.ContenderKey(at.key(), at.since());
+    }
+
+    private ContenderPosition standing() {
+        ContenderPosition at = steps.place();
+        if (at == null) {
+            throw new IllegalStateException("it has no place in the queue");
+        }
+        return at;
+    }
+
+    @Override
+    public void turn() {
+        waiter.wake();
+    }
+
+    @Override
+    public void gone() {
+        boolean held;
+        synchronized (this) {
+            removed = true;
+            held = granted;
+        }
+        if (!held) {
+            waiter.wake();
+            return;
+        }
+        // With the session go all keys at once: then that is the reason, and not a deletion.
+        CompletableFuture<Boolean> stands = new CompletableFuture<>();
+        standing().on().stands().whenComplete((there, failure) -> stands.complete(true));
+        clock.schedule(REASON_WITHIN, () -> stands.complete(true));
+        stands.whenComplete(
+                (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
+    }
+
+    @Override
+    public void watchOwn() {
+        ContenderPosition at = steps.place();
+        if (at != null && !at.on().isOver()) {
+            at.line().guard(this);
+            if (isEnded()) { // meanwhile: then nobody else makes it forget
+                at.line().forget(this);
+            }
+        }
+    }
+
+    @Override
+    public CompletionStage<Boolean> end() {
+        deferredWatches.remove(this);
+        steps.unanswered().end();
+        ContenderPosition at = steps.place();
+        boolean leaves;
+        synchronized (this) {
+            ended = true;
+            leaves = at != null && at.since() != 0 && !leaving && !left;
+            leaving |= leaves;
+        }
+        if (at == null) {
+            return CompletableFuture.completedFuture(false);
+        }
+        if (leaves) {
+            at.line().leaving();
+        }
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
+        if (at.since() == 0 && !steps.unanswered().mayBeThere()) {
+            leave(at);
+            return CompletableFuture.completedFuture(false);
+        }
+        if (at.on().isOver()) {
+            return sessionGone(at);
+        }
+        CompletionStage<Boolean> removed = steps.unanswered().mayCome()
+                ? removal.withdraw(at, steps.unanswered().epoch())
+                : removal.release(at);
+        return removed.handle((was, failure) -> {
+                    if (failure == null) {
+                        leave(at);
+                        return CompletableFuture.completedFuture(was);
+                    }
+                    if (EtcdErrors.isLeaseGone(failure)) {
+                        at.on().end("its lease is gone");
+                    }
+                    return at.on().isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
+                })
+                .thenCompose(stage -> stage);
+    }
+
+    private CompletableFuture<Boolean> sessionGone(ContenderPosition at) {
+        return sessions.withTimeout("the end of a session", at.on().gone())
+                .thenApply(gone -> {
+                    leave(at);
+                    return false;
+                })
+                .toCompletableFuture();
+    }
+
+    private void leave(ContenderPosition at) {
+        at.line().order().leave(inOrder);
+        at.line().forget(this);
+        boolean first;
+        boolean announced;
+        synchronized (this) {
+            first = !left;
+            left = true;
+            announced = leaving;
+        }
+        if (first) {
+            at.line().leave(at.slot(), announced);
+        }
+    }
+
+    @Override
+    public void abandon() {
+        ContenderPosition at = steps.place();
+        if (at != null) {
+            at.on().end("a key of it could not be deleted for a whole lease");
+        }
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        ContenderPosition at = steps.place();
+        return at != null && at.since() != 0 ? unwrapper.unwrap(type, at.key(), at.since()) : Optional.empty();
+    }
+}

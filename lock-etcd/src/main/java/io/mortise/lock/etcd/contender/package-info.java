@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Internal: a contender's acquire transactions, and the removal of its key. */
+@NullMarked
+package io.mortise.lock.etcd.contender;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.session;
+
+import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+
+/** Validity of the session, on which all its grants depend. */
+public final class EtcdKeepAlive extends KeepAlive {
+    /** More often than each third of it: a contact that is older makes "busy" doubtful (S15). */
+    private static final int RENEWALS_PER_LEASE = 4;
+
+    private final EtcdSession session;
+    private final Duration lease;
+
+    /**
+     * Of a session that was opened just now.
+     *
+     * @param lease as granted
+     * @param sentNanos when it was asked for
+     */
+    EtcdKeepAlive(EtcdSession session, LockClock clock, Duration lease, long sentNanos) {
+        super(clock, lease.dividedBy(RENEWALS_PER_LEASE), LockClock.deadline(sentNanos, lease));
+        this.session = session;
+        this.lease = lease;
+    }
+
+    /**
+     * A renewal was proved.
+     *
+     * @param granted what the server gave it, which counts from the sending of the request
+     */
+    void renewed(long sentNanos, Duration granted) {
+        extend(LockClock.deadline(sentNanos, granted));
+    }
+
+    /** As granted. */
+    public Duration lease() {
+        return lease;
+    }
+
+    /** Starts to renew the session; the outcome is told to this keep-alive. */
+    public void renew() {
+        session.renew(this);
+    }
+
+    @Override
+    protected void onLost(LossReason reason) {
+        session.over(reason);
+    }
+}

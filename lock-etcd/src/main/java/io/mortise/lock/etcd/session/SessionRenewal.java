@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.session;
+
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.options.GetOption;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.etcd.connection.EtcdErrors;
+import io.mortise.lock.etcd.connection.EtcdRequests;
+import io.mortise.lock.spi.LockClock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Checks and renews a session: on schedule, or when something hints that it may have ended. */
+final class SessionRenewal {
+    private static final int PROOFS = 3;
+
+    private final EtcdSession session;
+    private final EtcdRequests calls;
+    private final LockClock clock;
+    private final SharedRead looks = new SharedRead(this::look);
+
+    SessionRenewal(EtcdSession session, EtcdRequests calls, LockClock clock) {
+        this.session = session;
+        this.calls = calls;
+        this.clock = clock;
+    }
+
+    /**
+     * A keepalive, and after its answer one linearizable read. A leader that was frozen and has been replaced answers
+     * keepalives by itself: only if the read finds the session's key, in the same term, was it still the leader then.
+     */
+    void renew(EtcdKeepAlive keepAlive) {
+        prove(keepAlive, PROOFS);
+    }
+
+    private void prove(EtcdKeepAlive keepAlive, int tries) {
+        if (session.isOver()) {
+            return;
+        }
+        long sent = clock.nanoTime();
+        calls.keepAlive(session.lease())
+                .thenCompose(kept -> calls.proof(session.sessionKey())
+                        .thenAccept(read -> proved(keepAlive, sent, kept, read, tries)))
+                .whenComplete((done, failure) -> {
+                    if (failure == null) {
+                        return;
+                    }
+                    if (EtcdErrors.isLeaseGone(failure)) {
+                        // A leader that was replaced may say so by itself: what the majority knows decides.
+                        look().whenComplete(
+                                        (there, unknown) -> unknown(keepAlive, unknown != null ? unknown : failure));
+                    } else {
+                        unknown(keepAlive, failure);
+                    }
+                });
+    }
+
+    private void unknown(EtcdKeepAlive keepAlive, Throwable failure) {
+        keepAlive.unknown(EtcdErrors.of(failure, "renewal", calls.endpoints()));
+    }
+
+    private void proved(EtcdKeepAlive keepAlive, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
+        SessionCheckResult proof = SessionCheckResult.of(
+                session.lease(),
+                kept.getHeader().getRaftTerm(),
+                read.getHeader().getRaftTerm(),
+                read.getKvs());
+        switch (proof) {
+            case STANDS -> {
+                session.sawEpoch(read.getKvs().get(0).getVersion());
+                keepAlive.renewed(sent, Duration.ofSeconds(kept.getTTL()));
+            }
+            case GONE -> session.end(EtcdSession.KEY_GONE);
+            case UNPROVED -> {
+                if (tries > 1) {
+                    prove(keepAlive, tries - 1);
+                } else {
+                    keepAlive.unknown(new BackendUnavailableException(
+                            "renewal: the leader at " + calls.endpoints() + " changed meanwhile"));
+                }
+            }
+        }
+    }
+
+    /** Whether it stands after all that the watches have told until now; ends it if not. */
+    CompletionStage<Boolean> stands() {
+        return looks.fromNow();
+    }
+
+    private CompletionStage<Boolean> look() {
+        if (session.isOver()) {
+            return CompletableFuture.completedFuture(false);
+        }
+        return calls.get("a look at the session", session.sessionKey(), GetOption.DEFAULT)
+                .thenApply(read -> {
+                    boolean there = read.getKvs().stream().anyMatch(key -> key.getLease() == session.lease());
+                    if (!there) {
+                        session.end(EtcdSession.KEY_GONE);
+                    }
+                    return there;
+                });
+    }
+}

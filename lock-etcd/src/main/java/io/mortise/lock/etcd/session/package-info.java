@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Internal: the client's session, which is one etcd lease, its renewals and its watch. */
+@NullMarked
+package io.mortise.lock.etcd.session;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.common.exception.ErrorCode;
+import io.etcd.jetcd.common.exception.EtcdExceptionFactory;
+import io.grpc.Status;
+import io.mortise.lock.BackendRefusedException;
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import java.security.cert.CertificateException;
+import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class EtcdErrorsTest {
+    private static LockException of(Throwable failure) {
+        return EtcdErrors.of(failure, "acquire of lock \"x\"", "etcd://h:1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "PERMISSION_DENIED, etcdserver: permission denied",
+        "INVALID_ARGUMENT, 'etcdserver: authentication failed, invalid user ID or password'",
+        "FAILED_PRECONDITION, etcdserver: authentication is not enabled",
+        "UNIMPLEMENTED, unknown service",
+    })
+    void whatNeverWillWorkIsRefused(Status.Code code, String text) {
+        assertThat(of(code.toStatus().withDescription(text).asRuntimeException()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("acquire of lock \"x\"")
+                .hasMessageContaining("etcd://h:1")
+                .hasMessageContaining(text);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "UNAVAILABLE, etcdserver: no leader",
+        "DEADLINE_EXCEEDED, context deadline exceeded",
+        "RESOURCE_EXHAUSTED, etcdserver: mvcc: database space exceeded",
+        "UNKNOWN, something",
+        "CANCELLED, something",
+        "UNAUTHENTICATED, etcdserver: invalid auth token",
+        "INVALID_ARGUMENT, etcdserver: revision of auth store is old",
+    })
+    void whatMayHaveWorkedOrMayWorkLaterIsUnknown(Status.Code code, String text) {
+        assertThat(of(new CompletionException(
+                        code.toStatus().withDescription(text).asRuntimeException())))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining(text);
+    }
+
+    /** jetcd wraps it in one of its own that says no more than that getting a token failed. */
+    @Test
+    void theReasonForWhichThereIsNoTokenCounts() {
+        Throwable wrong = Status.INVALID_ARGUMENT
+                .withDescription("etcdserver: authentication failed")
+                .asRuntimeException();
+        Throwable silent = Status.UNAVAILABLE.withDescription("io exception").asRuntimeException();
+        assertThat(of(Status.UNAUTHENTICATED.withCause(wrong).asRuntimeException()))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("authentication failed");
+        assertThat(of(Status.UNAUTHENTICATED.withCause(silent).asRuntimeException()))
+                .isInstanceOf(BackendUnavailableException.class);
+    }
+
+    private static LockException ofHandshake(Throwable failure) {
+        return of(Status.UNAVAILABLE
+                .withDescription("io exception")
+                .withCause(failure)
+                .asRuntimeException());
+    }
+
+    @Test
+    void S15_certificatesThatAreWrongAreRefused() {
+        Throwable untrusted = new SSLHandshakeException("PKIX path building failed")
+                .initCause(new CertificateException("no path to a root"));
+        assertThat(ofHandshake(untrusted))
+                .isInstanceOf(BackendRefusedException.class)
+                .hasMessageContaining("no path to a root");
+        assertThat(ofHandshake(new SSLPeerUnverifiedException("another host")))
+                .isInstanceOf(BackendRefusedException.class);
+        assertThat(ofHandshake(new SSLHandshakeException("Received fatal alert: bad_certificate")))
+                .isInstanceOf(BackendRefusedException.class);
+    }
+
+    /** A line that breaks while TLS is set up, or later. */
+    @Test
+    void S08_S15_aConnectionThatBreaksUnderTlsIsUnknown() {
+        assertThat(ofHandshake(new SSLHandshakeException("Connection closed while SSL/TLS handshake was in progress")))
+                .isInstanceOf(BackendUnavailableException.class);
+        assertThat(ofHandshake(new SSLException("closing inbound before receiving peer's close_notify")))
+                .isInstanceOf(BackendUnavailableException.class);
+    }
+
+    @Test
+    void ownFailuresPassThrough() {
+        LockException known = new BackendUnavailableException("no answer in 5000 ms");
+        assertThat(of(new CompletionException(known))).isSameAs(known);
+    }
+
+    @Test
+    void aLeaseThatIsGoneIsKnownFromBothOfItsForms() {
+        Throwable grpc = Status.NOT_FOUND
+                .withDescription("etcdserver: requested lease not found")
+                .asRuntimeException();
+        Throwable jetcd =
+                EtcdExceptionFactory.newEtcdException(ErrorCode.NOT_FOUND, "etcdserver: requested lease not found");
+        assertThat(EtcdErrors.isLeaseGone(of(grpc))).isTrue();
+        assertThat(EtcdErrors.isLeaseGone(of(jetcd))).isTrue();
+        assertThat(EtcdErrors.isLeaseGone(of(Status.UNAVAILABLE.asRuntimeException())))
+                .isFalse();
+    }
+
+    /** A lock may have any name, and our own messages quote it. */
+    @Test
+    void S08_whatWeSayOurselvesProvesNothing() {
+        Throwable own = new BackendUnavailableException(
+                "acquire of lock \"requested lease not found, invalid auth token\": no answer in 5000 ms");
+        assertThat(EtcdErrors.isLeaseGone(own)).isFalse();
+        assertThat(EtcdErrors.isStaleToken(own)).isFalse();
+        Throwable full = new BackendUnavailableException("lock \"etcdserver: space\"");
+        assertThat(EtcdErrors.isRefusedWhenDone(full)).isFalse();
+    }
+
+    @Test
+    void S15_aServerThatAnswersIsNotDisconnected() {
+        Throwable leaderless =
+                Status.UNAVAILABLE.withDescription("etcdserver: no leader").asRuntimeException();
+        Throwable nobody = Status.UNAVAILABLE.withDescription("io exception").asRuntimeException();
+        assertThat(EtcdErrors.isDisconnected(leaderless)).isFalse();
+        assertThat(EtcdErrors.isAnswer(leaderless)).isTrue();
+        assertThat(EtcdErrors.isDisconnected(nobody)).isTrue();
+        assertThat(EtcdErrors.isAnswer(nobody)).isFalse();
+    }
+
+    @Test
+    void S08_aFullStoreHasDoneItOrNeverWill() {
+        String text = "etcdserver: mvcc: database space exceeded";
+        assertThat(EtcdErrors.isRefusedWhenDone(
+                        of(Status.RESOURCE_EXHAUSTED.withDescription(text).asRuntimeException())))
+                .isTrue();
+        assertThat(EtcdErrors.isRefusedWhenDone(of(Status.UNAVAILABLE
+                        .withDescription("etcdserver: request timed out")
+                        .asRuntimeException())))
+                .as("it may be done yet")
+                .isFalse();
+        assertThat(EtcdErrors.isRefusedWhenDone(of(Status.RESOURCE_EXHAUSTED
+                        .withDescription("gRPC message exceeds maximum size")
+                        .asRuntimeException())))
+                .isFalse();
+    }
+
+    /** Such as a proxy that cannot reach its member: it says nothing about that one's leader. */
+    @Test
+    void onlyEtcdSaysThatItKnowsNoLeader() {
+        assertThat(EtcdErrors.isLeaderless(Status.UNAVAILABLE
+                        .withDescription("etcdserver: no leader")
+                        .asRuntimeException()))
+                .isTrue();
+        assertThat(EtcdErrors.isLeaderless(
+                        Status.UNAVAILABLE.withDescription("no leader").asRuntimeException()))
+                .isFalse();
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class SharedReadTest {
+    private final List<CompletableFuture<Boolean>> sent = new ArrayList<>();
+    private final SharedRead looks = new SharedRead(() -> {
+        CompletableFuture<Boolean> look = new CompletableFuture<>();
+        sent.add(look);
+        return look;
+    });
+
+    private CompletableFuture<Boolean> ask() {
+        return looks.fromNow().toCompletableFuture();
+    }
+
+    /** Else the session that ended with the second event would be taken for one that stands. */
+    @Test
+    void S07_aLookThatBeganBeforeAnEventIsNoAnswerToIt() {
+        CompletableFuture<Boolean> before = ask();
+        CompletableFuture<Boolean> after = ask();
+        CompletableFuture<Boolean> alsoAfter = ask();
+        assertThat(sent).as("one at a time").hasSize(1);
+        sent.get(0).complete(true);
+        assertThat(before).isCompletedWithValue(true);
+        assertThat(after).isNotDone();
+        assertThat(sent).as("one for both").hasSize(2);
+        sent.get(1).complete(false);
+        assertThat(List.of(after, alsoAfter)).allSatisfy(one -> assertThat(one).isCompletedWithValue(false));
+        ask();
+        assertThat(sent).hasSize(3);
+    }
+
+    @Test
+    void S07_aLookThatFailsDoesNotEndTheNext() {
+        CompletableFuture<Boolean> before = ask();
+        CompletableFuture<Boolean> after = ask();
+        sent.get(0).completeExceptionally(new IllegalStateException("as planned"));
+        assertThat(before).isCompletedExceptionally();
+        sent.get(1).complete(true);
+        assertThat(after).isCompletedWithValue(true);
+    }
+}
