@@ -22,7 +22,7 @@ import io.etcd.jetcd.op.Cmp;
  * Mortise a client that has one.
  */
 public interface EtcdGuard {
-    /** True in the store exactly as long as the grant stands there; no other grant ever makes it true. */
+    /** True in the store exactly as long as the grant is there; no other grant ever makes it true. */
     Cmp held();
 
     /** The key that is the grant. */

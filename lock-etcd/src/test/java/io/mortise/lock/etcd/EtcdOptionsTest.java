@@ -63,7 +63,9 @@ class EtcdOptionsTest {
                 .leaseDuration(Duration.ofSeconds(3))
                 .credentials("lena", "pssst");
         assertThat(all).hasToString("etcd://h1:1,[::1]:2 namespace \"\"");
-        assertThat(options.settings().credentials()).as("the copy alone has them").isEmpty();
+        assertThat(options.settings().credentials())
+                .as("the copy alone has them")
+                .isEmpty();
     }
 
     @Test

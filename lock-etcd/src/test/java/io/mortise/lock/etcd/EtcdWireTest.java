@@ -34,7 +34,9 @@ class EtcdWireTest extends OneServerTest {
                 client.named("x").tryAcquire().orElseThrow().close();
                 took = System.nanoTime() - start;
             } while (took >= EtcdContender.WATCH_OWN_KEY_AFTER.toNanos());
-            long ticks = start + took + EtcdContender.WATCH_OWN_KEY_AFTER.multipliedBy(3).toNanos();
+            long ticks = start
+                    + took
+                    + EtcdContender.WATCH_OWN_KEY_AFTER.multipliedBy(3).toNanos();
             Await.until("a late watch would stand", SOON, () -> System.nanoTime() - ticks > 0);
             assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2, "DeleteRange", 2));
         }

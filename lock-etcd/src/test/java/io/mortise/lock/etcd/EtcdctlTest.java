@@ -59,7 +59,9 @@ class EtcdctlTest extends OneServerTest {
 
     private void awaitLine(String lock, int length) {
         Await.until(
-                length + " stand in the queue", SOON, () -> namespace.queue(lock).size() == length);
+                length + " stand in the queue",
+                SOON,
+                () -> namespace.queue(lock).size() == length);
     }
 
     @Test

@@ -34,8 +34,7 @@ abstract class ThreeLinkedMastersTest {
     static final RedlockKeys KEYS = new RedlockKeys(RedlockOptions.DEFAULT_PREFIX);
     static final RedlockKeys.LockKeys X = KEYS.of(new LockName("x"));
 
-    record Request(
-            LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+    record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}
 
     private static RedisTestMasters masters;

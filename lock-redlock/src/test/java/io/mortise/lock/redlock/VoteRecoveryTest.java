@@ -100,11 +100,7 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
     @Test
     void S08_voteRecoveredAfterReleaseIsCleanedUp() throws Exception {
         LockRequest request = new Request(
-                new LockName("x"),
-                RedlockScriptBench.attempt(1),
-                RedlockScriptBench.record(1),
-                LEASE,
-                false);
+                new LockName("x"), RedlockScriptBench.attempt(1), RedlockScriptBench.record(1), LEASE, false);
         Contender contender = backend().enqueue(request, waiter());
         AttemptResult.Granted granted = (AttemptResult.Granted)
                 contender.attempt().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS);

@@ -9,7 +9,6 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -66,8 +65,7 @@ interface CapabilityContract extends Contract {
         LockClient client = bench().client();
         Assumptions.assumeTrue(client.admin().isPresent(), "no LockAdmin");
         if (client.capabilities().contains(Capability.LIST)) {
-            assertThat(client.admin().orElseThrow().list("", 10, ""))
-                    .succeedsWithin(Bench.LONG);
+            assertThat(client.admin().orElseThrow().list("", 10, "")).succeedsWithin(Bench.LONG);
         } else {
             assertThatThrownBy(() -> Bench.await(client.admin().orElseThrow().list("", 10, "")))
                     .isInstanceOf(UnsupportedOperationException.class);

@@ -14,7 +14,6 @@ import io.mortise.lock.LockOptions;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;

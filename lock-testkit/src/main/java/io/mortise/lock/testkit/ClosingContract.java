@@ -186,8 +186,6 @@ interface ClosingContract extends Contract {
         Bench.eventually(
                 "no lock is left",
                 Bench.PROMPT,
-                () -> Bench.await(admin.list("", 10_000, ""))
-                        .locks()
-                        .isEmpty());
+                () -> Bench.await(admin.list("", 10_000, "")).locks().isEmpty());
     }
 }

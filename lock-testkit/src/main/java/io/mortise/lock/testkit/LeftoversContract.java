@@ -57,9 +57,7 @@ interface LeftoversContract extends Contract {
             Bench.eventually(
                     "no lock is left",
                     Bench.PROMPT.multipliedBy(2),
-                    () -> Bench.await(admin.list("", 10_000, ""))
-                            .locks()
-                            .isEmpty());
+                    () -> Bench.await(admin.list("", 10_000, "")).locks().isEmpty());
         }
         for (int i = 0; i < NAMES; i += 50) {
             bench().assertFree(holder, "many/" + i);

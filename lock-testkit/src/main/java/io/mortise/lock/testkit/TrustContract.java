@@ -13,7 +13,6 @@ import io.mortise.lock.ReleaseOutcome;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -63,8 +62,7 @@ interface TrustContract extends Contract {
                     .as("S18: one line for any terminal")
                     .matches("[^\\p{Cntrl}\\u0080-\\u009f\\u2028\\u2029]*");
             if (client.capabilities().contains(Capability.LIST)) {
-                assertThat(Bench.await(admin.list("", 10, "")).locks())
-                        .hasSize(1);
+                assertThat(Bench.await(admin.list("", 10, "")).locks()).hasSize(1);
             }
             held.close();
             ApiStyle.result(waiting).close();

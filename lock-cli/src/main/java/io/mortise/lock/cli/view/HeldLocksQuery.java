@@ -3,7 +3,6 @@ package io.mortise.lock.cli.view;
 
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockStatus;
-import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 

@@ -8,9 +8,6 @@ import io.mortise.lock.LockStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +39,8 @@ class TextTableTest {
     @CsvSource({"-PT1H, 0s", "PT0.9S, 0s", "PT59S, 59s", "PT61S, 1m1s", "PT3H59M59S, 3h59m", "PT26H, 1d2h"})
     void agesAreShort(Duration age, String shown) {
         Instant now = Instant.parse("2030-01-01T00:00:00Z");
-        LockHolder holder = LockHolder.of("0123456789", "").since(now.minus(age)).token(7);
+        LockHolder holder =
+                LockHolder.of("0123456789", "").since(now.minus(age)).token(7);
         LockStatus lock = new LockStatus("x", List.of(holder), List.of());
         assertThat(LockTable.live(List.of(lock), now).get(1)).matches("x +01234567 +- +- +" + shown + " +7 +0");
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.etcd.admin;
 
-import io.mortise.lock.spi.StageFailures;
 import io.etcd.jetcd.cluster.Member;
 import io.etcd.jetcd.maintenance.AlarmType;
 import io.mortise.lock.BackendRefusedException;
-import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.etcd.connection.EtcdRequests;
 import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.etcd.connection.ManagedEtcdClient;
+import io.mortise.lock.spi.StageFailures;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Collection;

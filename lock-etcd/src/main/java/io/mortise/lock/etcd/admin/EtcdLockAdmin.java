@@ -41,16 +41,16 @@ public final class EtcdLockAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<LockStatus> status(String name) {
-        return line(name).thenApply(line -> {
+        return queue(name).thenApply(queue -> {
             List<LockHolder> contenders =
-                    line.stream().map(EtcdLockAdmin::contender).toList();
+                    queue.stream().map(EtcdLockAdmin::contender).toList();
             int holders = Math.min(1, contenders.size());
             return new LockStatus(name, contenders.subList(0, holders), contenders.subList(holders, contenders.size()));
         });
     }
 
     /** All contenders, the holder first. */
-    private CompletionStage<List<KeyValue>> line(String name) {
+    private CompletionStage<List<KeyValue>> queue(String name) {
         ByteSequence range = EtcdKeyLayout.bytes(keys.contenders(new LockName(name)));
         GetOption inOrder = GetOption.builder()
                 .withRange(OptionsUtil.prefixEndOf(range))
@@ -149,8 +149,8 @@ public final class EtcdLockAdmin implements LockAdmin {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
-        return line(name).thenCompose(line -> {
-            Optional<KeyValue> holder = line.stream()
+        return queue(name).thenCompose(queue -> {
+            Optional<KeyValue> holder = queue.stream()
                     .findFirst()
                     .filter(key -> contender(key).raw().equals(seen.raw()))
                     .filter(key -> seen.token().isEmpty() || seen.token().getAsLong() == key.getCreateRevision());

@@ -102,7 +102,7 @@ public final class EtcdErrors {
         return find(failure, BackendUnavailableException.class) != null;
     }
 
-    /** A line about it. */
+    /** What failed, in one line. */
     static String text(Throwable failure) {
         return said(failure).text.lines().findFirst().orElse("");
     }

@@ -63,8 +63,7 @@ public record EtcdSettings(
 
     /** Returns a copy with other credentials. */
     public EtcdSettings withCredentials(Credentials added) {
-        return new EtcdSettings(
-                endpointList, client, namespace, leaseDuration, Optional.of(added), tls, interceptors);
+        return new EtcdSettings(endpointList, client, namespace, leaseDuration, Optional.of(added), tls, interceptors);
     }
 
     /** Returns a copy with TLS. */
@@ -75,8 +74,7 @@ public record EtcdSettings(
 
     /** Returns a copy with other interceptors. */
     public EtcdSettings withInterceptors(List<ClientInterceptor> added) {
-        return new EtcdSettings(
-                endpointList, client, namespace, leaseDuration, credentials, tls, List.copyOf(added));
+        return new EtcdSettings(endpointList, client, namespace, leaseDuration, credentials, tls, List.copyOf(added));
     }
 
     /** Checks who can reach the locks; empty for a borrowed client. With TLS a certificate may identify the client. */

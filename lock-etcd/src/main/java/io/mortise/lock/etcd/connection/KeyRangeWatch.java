@@ -34,7 +34,8 @@ public final class KeyRangeWatch implements Watch.Listener {
     }
 
     /** @param option with its range and start; the rest is ours to say */
-    public static KeyRangeWatch open(EtcdRequests calls, ByteSequence key, WatchOption.Builder option, Listener listener) {
+    public static KeyRangeWatch open(
+            EtcdRequests calls, ByteSequence key, WatchOption.Builder option, Listener listener) {
         KeyRangeWatch watch = new KeyRangeWatch(listener);
         Watch.Watcher opened;
         try {

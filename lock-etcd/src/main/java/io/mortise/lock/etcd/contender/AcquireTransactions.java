@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Transactions by which a contender joins the lock's queue, until its outcome is known. What that means is the {@link
- * EtcdContender}'s business. Where the contender stands is known here also when a step fails.
+ * EtcdContender}'s business. The position of the contender is known here also when a step fails.
  */
 final class AcquireTransactions {
     private static final int MOST_ROUNDS = 20;
@@ -29,14 +29,14 @@ final class AcquireTransactions {
     private final LockRequest request;
     private final ByteSequence record;
     private final UnansweredAcquires unanswered = new UnansweredAcquires();
-    private volatile @Nullable ContenderPosition place;
+    private volatile @Nullable ContenderPosition position;
 
     /** What the store has of it. */
     enum Finding {
         /** Its key is the oldest: the lock is its own. */
         FIRST,
 
-        /** Its key stands, behind others. */
+        /** Its key is there, behind others. */
         BEHIND,
 
         /** A try found others ahead. Its key was taken away, or goes with the contender. */
@@ -76,26 +76,26 @@ final class AcquireTransactions {
         return unanswered;
     }
 
-    /** Null before it has a place in a line. */
+    /** Null before it has a position in a queue. */
     @Nullable
-    ContenderPosition place() {
-        return place;
+    ContenderPosition position() {
+        return position;
     }
 
-    /** It has a slot in a line. Once, before {@link #go}. */
+    /** It has a slot in a queue. Once, before {@link #go}. */
     void enter(ContenderPosition at) {
-        place = at;
+        position = at;
     }
 
     /**
-     * On from where it stands.
+     * Goes on from the present position.
      *
      * @return failed: it is unknown what the store has of it
      */
     CompletionStage<Standing> go() {
-        ContenderPosition at = place;
+        ContenderPosition at = position;
         if (at == null) {
-            throw new IllegalStateException("it has no place in the queue");
+            throw new IllegalStateException("it has no position in the queue");
         }
         return from(at, MOST_ROUNDS);
     }
@@ -111,7 +111,7 @@ final class AcquireTransactions {
     }
 
     /**
-     * One request: the key, and how many stand in line with it. Who does so already is ahead of it. A try, which must know whom
+     * One request: the key, and how many are in the queue with it. Who does so already is ahead of it. A try, which must know whom
      * it gives way to, reads who is first instead.
      */
     private CompletionStage<Standing> put(ContenderPosition at, int rounds) {
@@ -125,7 +125,7 @@ final class AcquireTransactions {
         };
         Op[] putAndLook = {
             TransactionParts.put(at.key(), record, at.on().lease()),
-            request.mayWait() ? at.line().count() : at.line().head()
+            request.mayWait() ? at.queue().count() : at.queue().head()
         };
         return then(
                 at,
@@ -137,7 +137,7 @@ final class AcquireTransactions {
     private CompletionStage<Standing> stood(ContenderPosition at, TxnResponse answer, int rounds) {
         ContenderPosition now = at.since(answer.getHeader().getRevision());
         GetResponse queue = answer.getGetResponses().get(0);
-        return request.mayWait() ? stands(now, queue.getCount() <= 1, queue) : evaluate(now, queue, rounds);
+        return request.mayWait() ? queued(now, queue.getCount() <= 1, queue) : evaluate(now, queue, rounds);
     }
 
     /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
@@ -145,7 +145,7 @@ final class AcquireTransactions {
         Op[] reads = {
             TransactionParts.get(at.key()),
             TransactionParts.getWithoutValue(at.on().sessionKey()),
-            at.line().head()
+            at.queue().head()
         };
         return then(at, calls.txn(what(), new Cmp[0], reads), answer -> notPut(at, answer.getGetResponses(), rounds));
     }
@@ -165,8 +165,8 @@ final class AcquireTransactions {
             // An earlier one was executed.
             return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2), rounds);
         }
-        ContenderPosition elsewhere = at.inSlot(at.line().another());
-        place = elsewhere;
+        ContenderPosition elsewhere = at.inSlot(at.queue().another());
+        position = elsewhere;
         return from(elsewhere, rounds - 1);
     }
 
@@ -175,7 +175,7 @@ final class AcquireTransactions {
         Cmp[] standing = {TransactionParts.isFrom(at.key(), at.since())};
         return then(
                 at,
-                calls.txn(what(), standing, new Op[] {at.line().ahead(at.since())}),
+                calls.txn(what(), standing, new Op[] {at.queue().ahead(at.since())}),
                 answer -> answer.isSucceeded()
                         ? evaluate(at, answer.getGetResponses().get(0), rounds)
                         : done(Finding.KEY_GONE, at, 0));
@@ -184,7 +184,7 @@ final class AcquireTransactions {
     private CompletionStage<Standing> evaluate(ContenderPosition at, GetResponse queue, int rounds) {
         List<KeyValue> head = queue.getKvs();
         boolean first = head.isEmpty() || head.get(0).getCreateRevision() == at.since();
-        return first || request.mayWait() ? stands(at, first, queue) : giveWay(at, head.get(0), rounds);
+        return first || request.mayWait() ? queued(at, first, queue) : giveWay(at, head.get(0), rounds);
     }
 
     /**
@@ -192,12 +192,12 @@ final class AcquireTransactions {
      * would find each other's keys and nobody the lock. What it may leave is removed with the contender.
      */
     private CompletionStage<Standing> giveWay(ContenderPosition at, KeyValue ahead, int rounds) {
-        place = at;
+        position = at;
         Cmp[] aheadStill = {
             TransactionParts.isFrom(ahead.getKey(), ahead.getCreateRevision()),
             TransactionParts.isFrom(at.key(), at.since()) // late it must not touch the next one in its slot
         };
-        Op[] lookAgain = {at.line().ahead(at.since()), TransactionParts.getWithoutValue(at.key())};
+        Op[] lookAgain = {at.queue().ahead(at.since()), TransactionParts.getWithoutValue(at.key())};
         return then(
                 at,
                 calls.txn(what(), aheadStill, new Op[] {TransactionParts.delete(at.key())}, lookAgain),
@@ -207,7 +207,7 @@ final class AcquireTransactions {
     private CompletionStage<Standing> gaveWay(ContenderPosition at, TxnResponse answer, int rounds) {
         if (answer.isSucceeded()) {
             ContenderPosition outside = at.since(0);
-            place = outside;
+            position = outside;
             return done(Finding.BUSY, outside, 0);
         }
         GetResponse queue = answer.getGetResponses().get(0);
@@ -218,8 +218,8 @@ final class AcquireTransactions {
         return rounds > 0 ? evaluate(at, queue, rounds - 1) : done(Finding.BUSY, at, 0);
     }
 
-    private CompletionStage<Standing> stands(ContenderPosition at, boolean first, GetResponse queue) {
-        place = at;
+    private CompletionStage<Standing> queued(ContenderPosition at, boolean first, GetResponse queue) {
+        position = at;
         return done(first ? Finding.FIRST : Finding.BEHIND, at, queue.getCount());
     }
 

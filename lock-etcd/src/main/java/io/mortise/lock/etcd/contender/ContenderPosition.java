@@ -11,18 +11,18 @@ import io.mortise.lock.etcd.session.EtcdSession;
  *
  * @param since the revision that created its key, zero while there is none that we know of
  */
-record ContenderPosition(EtcdSession on, LockQueue line, int slot, ByteSequence key, long since) {
+record ContenderPosition(EtcdSession on, LockQueue queue, int slot, ByteSequence key, long since) {
     /** Without a key yet. */
-    static ContenderPosition in(EtcdSession on, LockQueue line, int slot) {
+    static ContenderPosition in(EtcdSession on, LockQueue queue, int slot) {
         return new ContenderPosition(
-                on, line, slot, EtcdKeyLayout.contender(line.contenders(), on.lease(), slot, on.keySeries()), 0);
+                on, queue, slot, EtcdKeyLayout.contender(queue.contenders(), on.lease(), slot, on.keySeries()), 0);
     }
 
     ContenderPosition since(long revision) {
-        return new ContenderPosition(on, line, slot, key, revision);
+        return new ContenderPosition(on, queue, slot, key, revision);
     }
 
     ContenderPosition inSlot(int other) {
-        return in(on, line, other);
+        return in(on, queue, other);
     }
 }

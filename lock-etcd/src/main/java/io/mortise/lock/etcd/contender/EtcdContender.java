@@ -98,7 +98,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     }
 
     private CompletionStage<AttemptResult> once() {
-        ContenderPosition known = steps.place();
+        ContenderPosition known = steps.position();
         if (known != null) {
             return ask(known);
         }
@@ -111,7 +111,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
             throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\": withdrawn");
         }
         EtcdSession.Entry entry = on.enter(request.name());
-        ContenderPosition first = ContenderPosition.in(on, entry.line(), entry.slot());
+        ContenderPosition first = ContenderPosition.in(on, entry.queue(), entry.slot());
         steps.enter(first);
         return ask(first);
     }
@@ -125,7 +125,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
             return steps.go().thenApply(this::attempted);
         }
         return inOrder.send(
-                at.line().order(),
+                at.queue().order(),
                 () -> steps.go().thenApply(found -> new OrderedAcquires.Heard(attempted(found), () -> taken(found))));
     }
 
@@ -144,13 +144,13 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     private boolean taken(AcquireTransactions.Standing found) {
         return switch (found.finding()) {
             case FIRST -> !isLeaving();
-            case BEHIND -> found.at().line().isTaken(found.contenders(), isLeaving());
+            case BEHIND -> found.at().queue().isTaken(found.contenders(), isLeaving());
             default -> false;
         };
     }
 
     private AttemptResult await(ContenderPosition at) {
-        at.line().await(this);
+        at.queue().await(this);
         // A session that ended before we listened wakes nobody.
         return at.on().isOver() ? sessionEnded(at) : WAITING;
     }
@@ -159,8 +159,8 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
         synchronized (this) {
             granted = true;
         }
-        if (!at.line().granted(this)) {
-            deferredWatches.add(this); // the grant stands without it, only word of a deletion depends on it
+        if (!at.queue().granted(this)) {
+            deferredWatches.add(this); // the grant is valid without it, only the notice of a deletion depends on it
         }
         return new AttemptResult.Granted(at.since(), at.on().keepAlive().orElseThrow());
     }
@@ -194,21 +194,21 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     }
 
     @Override
-    public QueueView.ContenderKey place() {
+    public QueueView.ContenderKey contenderKey() {
         ContenderPosition at = standing();
         return new QueueView.ContenderKey(at.key(), at.since());
     }
 
     private ContenderPosition standing() {
-        ContenderPosition at = steps.place();
+        ContenderPosition at = steps.position();
         if (at == null) {
-            throw new IllegalStateException("it has no place in the queue");
+            throw new IllegalStateException("it has no position in the queue");
         }
         return at;
     }
 
     @Override
-    public void turn() {
+    public void firstInQueue() {
         waiter.wake();
     }
 
@@ -224,20 +224,20 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
             return;
         }
         // With the session go all keys at once: then that is the reason, and not a deletion.
-        CompletableFuture<Boolean> stands = new CompletableFuture<>();
-        standing().on().stands().whenComplete((there, failure) -> stands.complete(true));
-        clock.schedule(REASON_WITHIN, () -> stands.complete(true));
-        stands.whenComplete(
+        CompletableFuture<Boolean> checked = new CompletableFuture<>();
+        standing().on().checkAlive().whenComplete((there, failure) -> checked.complete(true));
+        clock.schedule(REASON_WITHIN, () -> checked.complete(true));
+        checked.whenComplete(
                 (there, failure) -> waiter.lost(new LossReason(LossReason.Kind.REMOVED, "the lock's key was deleted")));
     }
 
     @Override
     public void watchOwn() {
-        ContenderPosition at = steps.place();
+        ContenderPosition at = steps.position();
         if (at != null && !at.on().isOver()) {
-            at.line().guard(this);
+            at.queue().guard(this);
             if (isEnded()) { // meanwhile: then nobody else makes it forget
-                at.line().forget(this);
+                at.queue().forget(this);
             }
         }
     }
@@ -246,7 +246,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     public CompletionStage<Boolean> end() {
         deferredWatches.remove(this);
         steps.unanswered().end();
-        ContenderPosition at = steps.place();
+        ContenderPosition at = steps.position();
         boolean leaves;
         synchronized (this) {
             ended = true;
@@ -257,10 +257,10 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
             return CompletableFuture.completedFuture(false);
         }
         if (leaves) {
-            at.line().leaving();
+            at.queue().leaving();
         }
-        at.line().order().leave(inOrder);
-        at.line().forget(this);
+        at.queue().order().leave(inOrder);
+        at.queue().forget(this);
         if (at.since() == 0 && !steps.unanswered().mayBeThere()) {
             leave(at);
             return CompletableFuture.completedFuture(false);
@@ -294,8 +294,8 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     }
 
     private void leave(ContenderPosition at) {
-        at.line().order().leave(inOrder);
-        at.line().forget(this);
+        at.queue().order().leave(inOrder);
+        at.queue().forget(this);
         boolean first;
         boolean announced;
         synchronized (this) {
@@ -304,13 +304,13 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
             announced = leaving;
         }
         if (first) {
-            at.line().leave(at.slot(), announced);
+            at.queue().leave(at.slot(), announced);
         }
     }
 
     @Override
     public void abandon() {
-        ContenderPosition at = steps.place();
+        ContenderPosition at = steps.position();
         if (at != null) {
             at.on().end("a key of it could not be deleted for a whole lease");
         }
@@ -318,7 +318,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        ContenderPosition at = steps.place();
+        ContenderPosition at = steps.position();
         return at != null && at.since() != 0 ? unwrapper.unwrap(type, at.key(), at.since()) : Optional.empty();
     }
 }

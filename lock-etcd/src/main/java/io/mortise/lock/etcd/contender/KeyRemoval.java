@@ -37,8 +37,7 @@ final class KeyRemoval {
         String what = "release of lock \"" + LockName.shown(lock) + "\"";
         if (at.since() == 0) {
             Cmp[] ours = {TransactionParts.hasValue(at.key(), record)};
-            return requests
-                    .txn(what, ours, new Op[] {TransactionParts.delete(at.key())})
+            return requests.txn(what, ours, new Op[] {TransactionParts.delete(at.key())})
                     .thenApply(TxnResponse::isSucceeded);
         }
         if (deleting.getAndSet(true)) {
@@ -62,8 +61,7 @@ final class KeyRemoval {
         Op[] then = epoch < at.on().epoch()
                 ? new Op[] {undo, TransactionParts.getWithoutValue(session)}
                 : new Op[] {undo, at.on().putKey(), TransactionParts.getWithoutValue(session)};
-        return requests
-                .txn(
+        return requests.txn(
                         "withdrawal from lock \"" + LockName.shown(lock) + "\"",
                         new Cmp[] {TransactionParts.isThere(session)},
                         then)

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquire requests of one contender, each sent in its turn. If another's answer shows that the lock is taken, "waiting" is
+ * The acquire requests of one contender, each sent after those before it. If another's answer shows that the lock is taken, "waiting" is
  * their answer too.
  */
 final class OrderedAcquires implements AcquireSequencer.Sender {
@@ -38,14 +38,14 @@ final class OrderedAcquires implements AcquireSequencer.Sender {
      * For one contender.
      *
      * @param waiting the answer while others are ahead
-     * @param waiter is to ask again when its turn has come after that answer
+     * @param waiter is to ask again when it is first after that answer
      */
     OrderedAcquires(AttemptResult waiting, ContenderListener waiter) {
         this.waiting = waiting;
         this.waiter = waiter;
     }
 
-    /** @param request sends it, and may send more: its turn lasts until it is known what the store has of it */
+    /** @param request sends it, and may send more: the next one waits until it is known what the store has of it */
     CompletionStage<AttemptResult> send(AcquireSequencer order, Supplier<CompletionStage<Heard>> request) {
         Unsent asked = new Unsent(order, request, new CompletableFuture<>());
         synchronized (this) {

@@ -20,10 +20,10 @@ public final class AcquireSequencer {
         /** It may send now. {@link #answered}, {@link #open} or {@link #leave} follows. */
         void mayGo();
 
-        /** By the answer to another's acquire the lock is somebody else's; its own turn comes, if it is wanted. */
+        /** By the answer to another's acquire the lock is somebody else's; it is sent later, if it is wanted. */
         void behind();
 
-        /** The store does not answer, and it is not wanted: it gets no turn. */
+        /** The store does not answer, and it is not wanted: it is not sent. */
         void unsent();
 
         /** False: nobody waits for it any more, and never will. */
@@ -33,13 +33,13 @@ public final class AcquireSequencer {
     private static final Logger log = LoggerFactory.getLogger(AcquireSequencer.class);
 
     @GuardedBy("this")
-    private final Set<Sender> line = new LinkedHashSet<>();
+    private final Set<Sender> waiting = new LinkedHashSet<>();
 
     /** Those in the queue who have asked, and were told nothing since. */
     @GuardedBy("this")
     private final Set<Sender> asking = new LinkedHashSet<>();
 
-    /** Whose turn it is; null only if nobody is in the queue. */
+    /** The one that may send; null only if nobody is in the queue. */
     @GuardedBy("this")
     private @Nullable Sender going;
 
@@ -47,7 +47,7 @@ public final class AcquireSequencer {
     @GuardedBy("this")
     private boolean orderly = true;
 
-    /** Whether it may send now; if not, it is told of its turn. Asked again it keeps its place. */
+    /** Whether it may send now; if not, it is told when it may. Asked again it keeps its position. */
     public synchronized boolean mayGo(Sender sender) {
         if (!orderly) {
             return true;
@@ -56,7 +56,7 @@ public final class AcquireSequencer {
             going = sender;
             return true;
         }
-        line.add(sender);
+        waiting.add(sender);
         asking.add(sender);
         return false;
     }
@@ -64,7 +64,7 @@ public final class AcquireSequencer {
     /**
      * What it sent was answered.
      *
-     * @param taken somebody else has the lock, who is not about to leave: the others are told, before the next one's turn, since
+     * @param taken somebody else has the lock, who is not about to leave: the others are told before the next one may send, since
      *     its answer may come too late for it
      */
     public void answered(Sender sender, boolean taken) {
@@ -72,7 +72,7 @@ public final class AcquireSequencer {
         List<Sender> behind = List.of();
         synchronized (this) {
             orderly = true;
-            line.remove(sender); // its turn came while it asked again by itself
+            waiting.remove(sender); // it became first while it asked again by itself
             asking.remove(sender);
             if (taken) {
                 behind = List.copyOf(asking);
@@ -81,7 +81,7 @@ public final class AcquireSequencer {
             next = after(sender);
         }
         behind.forEach(one -> tell(one::behind));
-        turn(next);
+        startNext(next);
     }
 
     /** The store did not answer: nobody waits for anybody, until it does. */
@@ -90,8 +90,8 @@ public final class AcquireSequencer {
         synchronized (this) {
             orderly = false;
             going = null;
-            all = List.copyOf(line);
-            line.clear();
+            all = List.copyOf(waiting);
+            waiting.clear();
             asking.clear();
         }
         all.forEach(one -> tell(one.isWanted() ? one::mayGo : one::unsent));
@@ -101,22 +101,22 @@ public final class AcquireSequencer {
     public void leave(Sender sender) {
         Sender next;
         synchronized (this) {
-            line.remove(sender);
+            waiting.remove(sender);
             asking.remove(sender);
             next = after(sender);
         }
-        turn(next);
+        startNext(next);
     }
 
-    /** Who goes when this one has gone; null if nobody does, or it is another's turn. */
+    /** Who goes when this one has gone; null if nobody does, or another one may send. */
     @GuardedBy("this")
     private @Nullable Sender after(Sender gone) {
         if (going != gone) {
             return null;
         }
-        Sender next = line.isEmpty() ? null : line.iterator().next();
+        Sender next = waiting.isEmpty() ? null : waiting.iterator().next();
         if (next != null) {
-            line.remove(next);
+            waiting.remove(next);
             asking.remove(next);
         }
         going = next;
@@ -124,7 +124,7 @@ public final class AcquireSequencer {
     }
 
     /** Who is not wanted any more would put a key only to delete it: a round trip for all behind. */
-    private void turn(@Nullable Sender first) {
+    private void startNext(@Nullable Sender first) {
         Sender next = first;
         while (next != null && !next.isWanted()) {
             Sender passed = next;

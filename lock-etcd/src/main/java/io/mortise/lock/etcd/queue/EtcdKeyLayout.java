@@ -40,7 +40,7 @@ public final class EtcdKeyLayout {
         return bytes(slot == 0 ? key : key + "-" + slot);
     }
 
-    /** What stands for a session: it goes with its lease. */
+    /** The key of a session, which ends with its lease. */
     public ByteSequence session(long leaseId) {
         return bytes(namespace + SESSION + Long.toHexString(leaseId));
     }

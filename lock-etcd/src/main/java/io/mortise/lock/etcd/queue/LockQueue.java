@@ -144,7 +144,7 @@ public final class LockQueue implements LockQueueWatch.Listener {
         return users == 0 && watching == null;
     }
 
-    /** From now on it hears of its turn, and of the deletion of its key. */
+    /** From now on it hears when it is first, and of the deletion of its key. */
     public void await(QueuedContenders.Member member) {
         join(member, false);
     }

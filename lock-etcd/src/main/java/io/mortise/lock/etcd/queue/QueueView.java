@@ -13,12 +13,12 @@ public final class QueueView {
     /**
      * A key under the lock's name.
      *
-     * @param since the revision that created it, which is its place in the queue
+     * @param since the revision that created it, which is its position in the queue
      */
     public record ContenderKey(ByteSequence key, long since) {}
 
     private final Map<ByteSequence, ContenderKey> byKey = new HashMap<>();
-    private final TreeSet<ContenderKey> line = new TreeSet<>(Comparator.comparingLong(ContenderKey::since)
+    private final TreeSet<ContenderKey> keys = new TreeSet<>(Comparator.comparingLong(ContenderKey::since)
             .thenComparing(one -> one.key().toString()));
     private long looked;
     private long seen;
@@ -26,7 +26,7 @@ public final class QueueView {
     /** What one look found, at that revision. */
     void reset(long revision, Iterable<ContenderKey> found) {
         byKey.clear();
-        line.clear();
+        keys.clear();
         looked = revision;
         seen = revision;
         found.forEach(this::add);
@@ -50,19 +50,19 @@ public final class QueueView {
 
     private void add(ContenderKey one) {
         byKey.put(one.key(), one);
-        line.add(one);
+        keys.add(one);
     }
 
     private void remove(ByteSequence key) {
         ContenderKey known = byKey.remove(key);
         if (known != null) {
-            line.remove(known);
+            keys.remove(known);
         }
     }
 
     /** Whoever holds the lock. */
     Optional<ContenderKey> head() {
-        return line.isEmpty() ? Optional.empty() : Optional.of(line.first());
+        return keys.isEmpty() ? Optional.empty() : Optional.of(keys.first());
     }
 
     /** Whether it stood in the queue once, and does not any more; false while it may be yet to come. */

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 public final class QueuedContenders {
     /** One contender of this client, in the store. Returns at once. */
     public interface Member {
-        QueueView.ContenderKey place();
+        QueueView.ContenderKey contenderKey();
 
         /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session is over. */
-        void turn();
+        void firstInQueue();
 
         /** Its key was deleted, and not by itself. */
         void gone();
@@ -38,12 +38,12 @@ public final class QueuedContenders {
     /** The view is up to date: there was a look since the watch began. */
     private boolean seeing;
 
-    /** Who was told last that it is its turn: once is enough. */
+    /** The one that was told last that it is first: once is enough. */
     private QueueView.@Nullable ContenderKey turned;
 
     /** It listens from now on. What it has missed already is told. */
     List<Runnable> add(Member member, boolean holds) {
-        (holds ? holding : waiting).put(member.place().key(), member);
+        (holds ? holding : waiting).put(member.contenderKey().key(), member);
         List<Runnable> told = new ArrayList<>();
         if (seeing) {
             missing(told);
@@ -54,7 +54,7 @@ public final class QueuedContenders {
 
     /** One that has become the holder listens on, and one that never waited listens if that costs nothing. */
     boolean granted(Member member, List<Runnable> told) {
-        ByteSequence key = member.place().key();
+        ByteSequence key = member.contenderKey().key();
         if (!waiting.remove(key, member) && !seeing) {
             return false;
         }
@@ -66,7 +66,7 @@ public final class QueuedContenders {
     }
 
     void remove(Member member) {
-        ByteSequence key = member.place().key();
+        ByteSequence key = member.contenderKey().key();
         waiting.remove(key, member);
         holding.remove(key, member);
     }
@@ -84,7 +84,7 @@ public final class QueuedContenders {
     /** Nobody listens any more. Returns what those who waited are told: to ask. */
     List<Runnable> clear() {
         List<Runnable> told = new ArrayList<>();
-        waiting.values().forEach(member -> told.add(member::turn));
+        waiting.values().forEach(member -> told.add(member::firstInQueue));
         waiting.clear();
         holding.clear();
         blind();
@@ -92,11 +92,11 @@ public final class QueuedContenders {
     }
 
     List<Runnable> looked(GetResponse found) {
-        List<QueueView.ContenderKey> line = new ArrayList<>();
+        List<QueueView.ContenderKey> keys = new ArrayList<>();
         for (KeyValue one : found.getKvs()) {
-            line.add(new QueueView.ContenderKey(one.getKey(), one.getCreateRevision()));
+            keys.add(new QueueView.ContenderKey(one.getKey(), one.getCreateRevision()));
         }
-        view.reset(found.getHeader().getRevision(), line);
+        view.reset(found.getHeader().getRevision(), keys);
         turned = null;
         seeing = true;
         List<Runnable> told = new ArrayList<>();
@@ -121,9 +121,9 @@ public final class QueuedContenders {
     private void turns(List<Runnable> told) {
         view.head().ifPresent(head -> {
             Member first = waiting.get(head.key());
-            if (first != null && first.place().equals(head) && !head.equals(turned)) {
+            if (first != null && first.contenderKey().equals(head) && !head.equals(turned)) {
                 turned = head;
-                told.add(first::turn);
+                told.add(first::firstInQueue);
             }
         });
     }
@@ -136,7 +136,7 @@ public final class QueuedContenders {
 
     private void missing(Map<ByteSequence, Member> members, List<Runnable> told) {
         members.values().removeIf(member -> {
-            boolean missing = view.misses(member.place());
+            boolean missing = view.misses(member.contenderKey());
             if (missing) {
                 told.add(member::gone);
             }
@@ -159,7 +159,8 @@ public final class QueuedContenders {
 
     private static void deleted(Map<ByteSequence, Member> members, KeyValue key, List<Runnable> told) {
         Member member = members.get(key.getKey());
-        if (member != null && member.place().since() < key.getModRevision()) { // else it was the one before in its slot
+        if (member != null
+                && member.contenderKey().since() < key.getModRevision()) { // else it was the one before in its slot
             members.remove(key.getKey());
             told.add(member::gone);
         }

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One etcd lease, from its grant to its end; it is never revived. All contenders' keys of a client are attached to it, and one
- * key that stands for the session itself. The version of that key is the session's epoch: an acquire is executed only in the
+ * key of the session itself. The version of that key is the session's epoch: an acquire is executed only in the
  * epoch in which it was sent, so that a withdrawal which begins a new one defeats what is still on its way (S8).
  */
 public final class EtcdSession implements CurrentSession.Session {
@@ -43,7 +43,7 @@ public final class EtcdSession implements CurrentSession.Session {
     private final EtcdKeyLayout keys;
     private final BackendContext context;
     private final SessionWaitQueue<EtcdKeepAlive> ready = new SessionWaitQueue<>();
-    private final Map<String, LockQueue> lines = new ConcurrentHashMap<>();
+    private final Map<String, LockQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
     private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
@@ -164,22 +164,23 @@ public final class EtcdSession implements CurrentSession.Session {
     /** The lock as this session sees it; the caller has a slot in it from now on. */
     public Entry enter(LockName name) {
         int[] slot = new int[1];
-        LockQueue line = lines.compute(keys.contenders(name), (contenders, known) -> {
+        LockQueue queue = queues.compute(keys.contenders(name), (contenders, known) -> {
             LockQueue used = known != null ? known : new LockQueue(calls, context.clock(), contenders, this::forget);
             slot[0] = used.enter();
             return used;
         });
         if (over) {
-            line.end();
+            queue.end();
         }
-        return new Entry(line, slot[0]);
+        return new Entry(queue, slot[0]);
     }
 
-    /** A slot in a line. */
-    public record Entry(LockQueue line, int slot) {}
+    /** A slot in a queue. */
+    public record Entry(LockQueue queue, int slot) {}
 
     private void forget(LockQueue idle) {
-        lines.computeIfPresent(idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
+        queues.computeIfPresent(
+                idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
     }
 
     /** Begins to ask for more time; what comes of it is told to the keep-alive. */
@@ -187,9 +188,9 @@ public final class EtcdSession implements CurrentSession.Session {
         renewal.renew(keepAlive);
     }
 
-    /** Whether it stands after all that the watches have told until now; ends it if not. */
-    public CompletionStage<Boolean> stands() {
-        return renewal.stands();
+    /** Whether it is alive after all that the watches have told until now; ends it if not. */
+    public CompletionStage<Boolean> checkAlive() {
+        return renewal.checkAlive();
     }
 
     /** The store or an answer said that it is no more. */
@@ -220,7 +221,7 @@ public final class EtcdSession implements CurrentSession.Session {
                                 "event=session-not-opened lease={} cause=\"{}\"", leaseId(), failure.toString()));
         ready.fail(EtcdErrors.of(failure, "opening a session", calls.endpoints()));
         watch.close();
-        lines.values().forEach(LockQueue::end);
+        queues.values().forEach(LockQueue::end);
         if (leaseId == 0) {
             closed.complete(null);
             gone.complete(true); // nothing was ever attached to a lease that may yet be granted

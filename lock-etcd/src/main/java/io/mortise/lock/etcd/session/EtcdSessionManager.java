@@ -24,8 +24,7 @@ public final class EtcdSessionManager {
      *
      * @param requested the lease duration to ask for
      */
-    public EtcdSessionManager(
-            EtcdRequests requests, EtcdKeyLayout keys, BackendContext context, Duration requested) {
+    public EtcdSessionManager(EtcdRequests requests, EtcdKeyLayout keys, BackendContext context, Duration requested) {
         this.requests = requests;
         this.context = context;
         this.sessions = new CurrentSession<>(() -> new EtcdSession(requests, keys, context, requested));

@@ -84,8 +84,8 @@ final class SessionRenewal {
         }
     }
 
-    /** Whether it stands after all that the watches have told until now; ends it if not. */
-    CompletionStage<Boolean> stands() {
+    /** Whether it is alive after all that the watches have told until now; ends it if not. */
+    CompletionStage<Boolean> checkAlive() {
         return looks.fromNow();
     }
 

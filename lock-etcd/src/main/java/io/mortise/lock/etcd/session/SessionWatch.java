@@ -53,7 +53,7 @@ final class SessionWatch implements KeyRangeWatch.Listener {
 
     @Override
     public void created() {
-        session.stands().whenComplete((there, failure) -> {
+        session.checkAlive().whenComplete((there, failure) -> {
             if (failure != null) {
                 log.debug("event=session-read-failed lease={}", session.leaseId(), failure); // a renewal tells in time
             }

@@ -4,8 +4,8 @@ package io.mortise.lock.etcd.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.maintenance.AlarmType;
-import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.servers.etcd.EtcdTestCluster;

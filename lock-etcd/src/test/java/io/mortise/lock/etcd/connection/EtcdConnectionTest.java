@@ -38,8 +38,7 @@ class EtcdConnectionTest {
                 }
                 default -> throw new UnsupportedOperationException(method.getName());
             });
-    private final EtcdConnection connection =
-            new EtcdConnection(
+    private final EtcdConnection connection = new EtcdConnection(
             new EtcdSettings(
                     List.of("127.0.0.1:1", "127.0.0.1:2"),
                     Optional.empty(),

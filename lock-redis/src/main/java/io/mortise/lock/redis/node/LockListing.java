@@ -62,12 +62,11 @@ public final class LockListing {
      *
      * @param sources in the order of their ids
      */
-    public CompletionStage<LockAdmin.Page> page(
-            List<Source> sources, String prefix, int limit, String cursor) {
+    public CompletionStage<LockAdmin.Page> page(List<Source> sources, String prefix, int limit, String cursor) {
         Matcher position = CURSOR.matcher(cursor.isEmpty() ? ":0 " : cursor);
         if (!position.matches()) {
-            return CompletableFuture.failedFuture(new IllegalArgumentException(
-                    "cursor is \"" + cursor + "\", must be one of a page before"));
+            return CompletableFuture.failedFuture(
+                    new IllegalArgumentException("cursor is \"" + cursor + "\", must be one of a page before"));
         }
         String on = position.group(1);
         Wanted wanted = new Wanted(sources, prefix, limit, new ArrayList<>());

@@ -26,8 +26,7 @@ class AttemptRemovalTest {
     private final AtomicInteger timeWanted = new AtomicInteger();
     private RedisNode node;
 
-    private record Request(
-            LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+    private record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}
 
     @BeforeEach
@@ -42,8 +41,7 @@ class AttemptRemovalTest {
     }
 
     private AttemptRemoval removal(LuaScript script) {
-        LockRequest request =
-                new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
+        LockRequest request = new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
         return new AttemptRemoval(bench.context, request, () -> node, script, new String[] {"runs"}, wanted -> {
             if (wanted) {
                 timeWanted.incrementAndGet();

@@ -154,8 +154,7 @@ public final class RedlockAdmin implements LockAdmin {
         return masters.reachable().thenCompose(reachable -> page(reachable, prefix, limit, cursor));
     }
 
-    private CompletionStage<Page> page(
-            List<RedlockMaster> reachable, String prefix, int limit, String cursor) {
+    private CompletionStage<Page> page(List<RedlockMaster> reachable, String prefix, int limit, String cursor) {
         List<LockListing.Source> sources = reachable.stream()
                 .map(master -> new LockListing.Source(Integer.toHexString(master.index()), master.node()))
                 .toList();

@@ -7,7 +7,6 @@ import io.mortise.lock.LockStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /** Passes everything on. */

@@ -17,12 +17,13 @@ final class PossibleObstacles {
 
     PossibleObstacles(LockHistory lock) {
         Duration takeover = lock.bounds.takeoverWithin();
-        Map<String, List<RecordedCall>> byProcess = lock.calls.stream().collect(Collectors.groupingBy(RecordedCall::process));
+        Map<String, List<RecordedCall>> byProcess =
+                lock.calls.stream().collect(Collectors.groupingBy(RecordedCall::process));
         byProcess.forEach((process, calls) -> {
             List<TimeInterval> silent = new ArrayList<>();
             for (Silence silence : lock.silences.of(process)) {
-                int open = (int)
-                        calls.stream().filter(one -> isOpen(one, silence)).count();
+                int open =
+                        (int) calls.stream().filter(one -> isOpen(one, silence)).count();
                 TimeInterval reach = reach(silence, takeover);
                 silent.add(reach);
                 // At least one: what it asked for during the silence may reach the store at its end.

@@ -37,7 +37,8 @@ final class TokenCheck {
 
     /** Granted before the other asked, or believed before the other did: either way it came first. */
     private void rising() {
-        HighestBefore<RecordedCall> byGrant = new HighestBefore<>(lock.granted, LockHistory::grantedBy, TokenCheck::token);
+        HighestBefore<RecordedCall> byGrant =
+                new HighestBefore<>(lock.granted, LockHistory::grantedBy, TokenCheck::token);
         List<RecordedCall> believers = lock.granted.stream()
                 .filter(one -> one.firstBelief().isPresent())
                 .toList();

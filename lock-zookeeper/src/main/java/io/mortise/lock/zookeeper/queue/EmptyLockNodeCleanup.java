@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
-import io.mortise.lock.spi.StageFailures;
 import io.mortise.lock.spi.DeferredWatches;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.StageFailures;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import java.time.Duration;
