@@ -33,7 +33,11 @@ public final class KeyRangeWatch implements Watch.Listener {
         this.listener = listener;
     }
 
-    /** @param option with its range and start; the rest is ours to say */
+    /**
+     * Starts a watch that reports its registration, and fails on a member without a leader.
+     *
+     * @param option range and start of the watch
+     */
     public static KeyRangeWatch open(
             EtcdRequests calls, ByteSequence key, WatchOption.Builder option, Listener listener) {
         KeyRangeWatch watch = new KeyRangeWatch(listener);

@@ -63,7 +63,11 @@ public final class LockQueue implements LockQueueWatch.Listener {
     @GuardedBy("this")
     private boolean over;
 
-    /** @param whenIdle told when it may be forgotten, if {@link #isIdle} says so still */
+    /**
+     * Creates a queue that nobody uses yet; sends nothing.
+     *
+     * @param whenIdle told when the queue may be forgotten, if {@link #isIdle} is still true
+     */
     public LockQueue(EtcdRequests calls, LockClock clock, String contenders, Consumer<LockQueue> whenIdle) {
         this.calls = calls;
         this.clock = clock;

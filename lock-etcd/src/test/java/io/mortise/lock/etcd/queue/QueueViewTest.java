@@ -4,7 +4,7 @@ package io.mortise.lock.etcd.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.ByteSequence;
-import io.mortise.lock.etcd.QueueView.ContenderKey;
+import io.mortise.lock.etcd.queue.QueueView.ContenderKey;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
