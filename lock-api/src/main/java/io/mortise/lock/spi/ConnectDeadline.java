@@ -71,7 +71,7 @@ public final class ConnectDeadline {
             throw unlinked.isPresent() ? unlinked.get() : meaning.apply(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BackendUnavailableException("interrupted while connecting to " + endpoints, endpoints, e);
+            throw new BackendUnavailableException("interrupted while connecting to " + endpoints, endpoints, null);
         }
     }
 
