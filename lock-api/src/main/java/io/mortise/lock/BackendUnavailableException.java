@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,13 @@ public final class BackendUnavailableException extends LockException {
     public BackendUnavailableException(String message, @Nullable String endpoints, @Nullable Throwable cause) {
         super(message, cause);
         this.endpoints = endpoints;
+    }
+
+    /** This, if it names its endpoints; else a copy that names these, with this as its cause. */
+    public BackendUnavailableException withEndpoints(String named) {
+        return endpoints != null
+                ? this
+                : new BackendUnavailableException(Objects.requireNonNullElse(getMessage(), "no answer"), named, this);
     }
 
     /** The servers that were asked, such as {@code 10.0.0.1:2379,10.0.0.2:2379}; present for whatever a client throws. */

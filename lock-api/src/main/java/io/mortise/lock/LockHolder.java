@@ -121,7 +121,7 @@ public final class LockHolder {
         return known.owner == null;
     }
 
-    /** What the store holds, as it is. */
+    /** The stored text of the grant or the queue entry, unchanged. */
     public String raw() {
         return known.raw;
     }

@@ -19,7 +19,6 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -85,10 +84,7 @@ final class ProviderDiscovery {
         try {
             return CoreClient.open(context -> provider.open(url, context), options);
         } catch (BackendUnavailableException e) {
-            throw e.endpoints().isPresent()
-                    ? e
-                    : new BackendUnavailableException(
-                            Objects.requireNonNullElse(e.getMessage(), "no answer"), url.toString(), e);
+            throw e.withEndpoints(url.toString());
         }
     }
 

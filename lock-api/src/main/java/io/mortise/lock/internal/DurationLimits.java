@@ -9,9 +9,9 @@ public final class DurationLimits {
     /** Beyond this, arithmetic in nanoseconds of a {@code long} would be at risk. */
     public static final Duration LONGEST = Duration.ofDays(36_500);
 
-    /** Of a lease that an application asks for. */
+    /** Shortest lease that an application may ask for. */
     public static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
-    /** Of a lease that an application asks for. */
+    /** Longest lease that an application may ask for. */
     public static final Duration LONGEST_LEASE = Duration.ofHours(1);
 
     private DurationLimits() {}

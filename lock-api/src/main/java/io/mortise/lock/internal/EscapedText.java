@@ -14,7 +14,9 @@ import java.util.function.IntPredicate;
 /** Escapes text for keys and records in a store, and for messages. */
 public final class EscapedText {
     private static final String PLAIN = "-_.:@+~";
-    private static final String META = "meta.";
+
+    /** Prefix of the metadata's fields in an owner record. */
+    public static final String META = "meta.";
 
     private EscapedText() {}
 
@@ -53,7 +55,7 @@ public final class EscapedText {
     }
 
     /**
-     * What {@link #escape} came from.
+     * Reads a text that {@link #escape} wrote.
      *
      * @throws IllegalArgumentException if the text cannot have come from there
      */
@@ -84,7 +86,11 @@ public final class EscapedText {
         }
     }
 
-    /** How many bytes of UTF-8 it has, if all of it is valid Unicode. */
+    /**
+     * Counts the bytes of the text in UTF-8.
+     *
+     * @throws IllegalArgumentException if it is not valid Unicode
+     */
     public static int utf8Length(String text) {
         return staysAsItIs(text, b -> true) ? text.length() : utf8(text).remaining();
     }

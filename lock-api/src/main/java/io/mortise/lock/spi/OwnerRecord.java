@@ -19,9 +19,8 @@ public final class OwnerRecord {
     public static final int ATTEMPT_ID_LENGTH = 32;
 
     private static final String VERSION = "m1";
-    private static final String META = "meta.";
 
-    /** The one mode that there is; whoever reads the store by hand need not ask. */
+    /** Mode of the grant, for whoever reads the store by hand; there is no other. */
     private static final String EXCLUSIVE = " mode=x";
 
     private OwnerRecord() {}
@@ -72,8 +71,8 @@ public final class OwnerRecord {
                 }
                 String key = field.substring(0, equals);
                 String value = readable(field.substring(equals + 1));
-                if (key.startsWith(META)) {
-                    metadata.put(readable(key.substring(META.length())), value);
+                if (key.startsWith(EscapedText.META)) {
+                    metadata.put(readable(key.substring(EscapedText.META.length())), value);
                 } else {
                     fields.put(key, value);
                 }

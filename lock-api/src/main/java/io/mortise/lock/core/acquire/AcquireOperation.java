@@ -262,7 +262,7 @@ public final class AcquireOperation {
         proceed(history -> history.displaced(why, endpoints), true);
     }
 
-    /** What an answer means, told under the monitor. */
+    /** Reports one answer to the history, under the monitor. */
     private interface Answer {
         AttemptHistory.Next tell(AttemptHistory history);
     }

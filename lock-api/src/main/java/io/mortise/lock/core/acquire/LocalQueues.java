@@ -72,7 +72,7 @@ public final class LocalQueues {
         }
     }
 
-    /** How many queues there are: none when nobody waits (S17). */
+    /** Number of queues: none when nobody waits (S17). */
     public synchronized int size() {
         return queues.size();
     }

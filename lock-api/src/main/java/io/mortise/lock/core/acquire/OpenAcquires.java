@@ -47,12 +47,12 @@ public final class OpenAcquires {
         return closing.get();
     }
 
-    /** For a request that comes too late. */
+    /** Exception for a request that comes after the close. */
     public static ClientClosedException closed() {
         return new ClientClosedException("the client is closed");
     }
 
-    /** How many are under way. */
+    /** Number of acquires under way. */
     public int size() {
         return open.size();
     }

@@ -66,10 +66,6 @@ public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor ca
     }
 
     private Throwable withEndpoints(Throwable failure) {
-        return failure instanceof BackendUnavailableException silent
-                        && silent.endpoints().isEmpty()
-                ? new BackendUnavailableException(
-                        Objects.requireNonNullElse(silent.getMessage(), "no answer"), endpoints, silent)
-                : failure;
+        return failure instanceof BackendUnavailableException silent ? silent.withEndpoints(endpoints) : failure;
     }
 }

@@ -168,7 +168,7 @@ public final class CoreClient implements LockClient {
                             + backend().leaseDuration(Optional.empty()));
         }
         backend().leaseDuration(lockOptions.leaseDuration()); // refused here rather than by each acquire
-        return new CoreLock(acquiring(), admin(), new LockName(name), lockOptions);
+        return new CoreLock(acquiring(), this::admin, new LockName(name), lockOptions);
     }
 
     @Override

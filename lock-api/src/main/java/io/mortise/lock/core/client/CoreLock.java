@@ -25,16 +25,17 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Implementation of a lock handle: every way to acquire starts one {@link AcquireOperation}. */
 public final class CoreLock implements DistributedLock {
     private final AcquireCollaborators with;
-    private final Optional<LockAdmin> admin;
+    private final Supplier<Optional<LockAdmin>> admin;
     private final LockName name;
     private final LockOptions options;
 
-    CoreLock(AcquireCollaborators with, Optional<LockAdmin> admin, LockName name, LockOptions options) {
+    CoreLock(AcquireCollaborators with, Supplier<Optional<LockAdmin>> admin, LockName name, LockOptions options) {
         this.with = with;
         this.admin = admin;
         this.name = name;
@@ -178,7 +179,8 @@ public final class CoreLock implements DistributedLock {
 
     @Override
     public CompletableFuture<LockStatus> status() {
-        return admin.orElseThrow(() -> new UnsupportedOperationException("this backend cannot show who holds a lock"))
+        return admin.get()
+                .orElseThrow(() -> new UnsupportedOperationException("this backend cannot show who holds a lock"))
                 .status(name.value())
                 .toCompletableFuture();
     }

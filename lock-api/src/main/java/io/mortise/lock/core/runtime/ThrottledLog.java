@@ -77,7 +77,7 @@ public final class ThrottledLog {
                 more.forEach((kind, count) -> log.warn("event={}-more count={} kind={}", event, count, kind)));
     }
 
-    /** What was logged of one event in the present period. */
+    /** Count of the lines that one event has logged in the present period. */
     private static final class Period {
         private final Map<Object, Integer> more = new LinkedHashMap<>();
         private long length = SHORTEST_PERIOD.toNanos();

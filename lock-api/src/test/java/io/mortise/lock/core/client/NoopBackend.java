@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What tests of single interleavings need beside their contenders: tokens, one lease for all, no queue, no renewal. */
+/** Base of backends for tests of single interleavings: tokens, one lease for all, no queue, no renewal. */
 public abstract class NoopBackend implements LockBackend {
     public static final Duration LEASE = Duration.ofSeconds(10);
 

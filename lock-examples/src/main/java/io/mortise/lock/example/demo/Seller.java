@@ -35,7 +35,7 @@ final class Seller implements AutoCloseable {
     /** Long enough for processes to get in each other's way, short enough for a demo. */
     private static final int MAX_THINK_NANOS = 1_000_000;
 
-    /** The store has answered the demo itself; what takes long here is a crew of cold processes that all load their client. */
+    /** The store has answered the demo itself; what takes long here is that all processes load their client at once. */
     private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private final String lockName;
