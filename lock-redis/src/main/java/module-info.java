@@ -14,7 +14,17 @@ module io.mortise.lock.redis {
     requires static com.google.errorprone.annotations;
 
     exports io.mortise.lock.redis;
+    exports io.mortise.lock.redis.admin to
+            io.mortise.lock.redlock;
+    exports io.mortise.lock.redis.client to
+            io.mortise.lock.redlock;
+    exports io.mortise.lock.redis.connect to
+            io.mortise.lock.redlock;
+    exports io.mortise.lock.redis.contender to
+            io.mortise.lock.redlock;
     exports io.mortise.lock.redis.node to
+            io.mortise.lock.redlock;
+    exports io.mortise.lock.redis.script to
             io.mortise.lock.redlock;
 
     provides io.mortise.lock.spi.LockProvider with

@@ -2,7 +2,7 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.RedisErrors;
+import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;

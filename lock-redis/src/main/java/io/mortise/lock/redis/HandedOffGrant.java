@@ -27,7 +27,7 @@ final class HandedOffGrant {
     record Grant(long token, long validUntil) {}
 
     /** We were told to wait. */
-    void stands(int epoch, long sentNanos, long serverMicros) {
+    void confirmed(int epoch, long sentNanos, long serverMicros) {
         pushed.set(null); // what was said before, on the same connection, is over
         standing = new Standing(epoch, sentNanos, serverMicros);
     }
@@ -38,7 +38,7 @@ final class HandedOffGrant {
     }
 
     /**
-     * It stands without asking if both came on the connection that stands now. Otherwise the message was a hint, and so it is
+     * It is valid without asking if both came on the present connection. Otherwise the message was a hint, and so it is
      * when half of the lease is over, or the server's clock was set in between: asking renews. Once for each message.
      */
     Optional<Grant> collect(RedisNode node, Duration lease, long nowNanos) {

@@ -11,7 +11,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Tells messages that the scripts publish from forged ones, by a nonce of the attempt (S19). Each attempt has a nonce of its
- * own, which stands in its queue entry alone; the scripts sign each message with it, so that a message proves nothing but
+ * own, which is stored in its queue entry alone; the scripts sign each message with it, so that a message proves nothing but
  * itself. Nonces are derived from a secret of the client: messages for attempts that have ended are checked too. Thread-safe.
  */
 final class MessageSignature {

@@ -3,7 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
-import io.mortise.lock.redis.node.ContenderRegistry;
+import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
@@ -123,7 +123,7 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     }
 
     /**
-     * Nobody here stands in line with that attempt: it was given up, or one of its requests came so late that it was executed
+     * No contender here has that attempt id: it was given up, or one of its requests came so late that it was executed
      * after its withdrawal. What it was given is the next one's, not nobody's for a whole lease.
      */
     private void giveBack(GrantMessage message) {
@@ -134,11 +134,11 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
         }
         RedisKeyLayout.OfLock lock = keysOf(name.get());
         context.cleanUp(
-                "the turn of an attempt for lock \"" + LockName.shown(name.get())
+                "a grant handed off to an attempt for lock \"" + LockName.shown(name.get())
                         + "\" that nobody here makes any more",
                 () -> link.nodeOf(lock)
                         .ask(
-                                "giving back a turn",
+                                "giving back a hand-off",
                                 RedisScript.RELEASE.script(),
                                 lock.all(),
                                 message.attemptId(),

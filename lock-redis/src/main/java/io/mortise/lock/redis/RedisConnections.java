@@ -2,6 +2,7 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.sentinel.SentinelQuorum;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -3,11 +3,11 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.AttemptRemoval;
-import io.mortise.lock.redis.node.ContenderRegistry;
-import io.mortise.lock.redis.node.RedisErrors;
+import io.mortise.lock.redis.client.RedisErrors;
+import io.mortise.lock.redis.contender.AttemptRemoval;
+import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
@@ -33,7 +33,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     /** How often a waiter asks at least, in case a message was lost; also how it notices that a holder died. */
     static final Duration FALLBACK = Duration.ofSeconds(5);
 
-    /** How long a place in the queue stands without being asked for again: three fallbacks, with the core's jitter. */
+    /** How long a queue entry is kept without being asked for again: three fallbacks, with the core's jitter. */
     static final Duration PLACE_STANDS = Duration.ofSeconds(20);
 
     /** The server's clock may have been set forward since it was last heard: one answer tells by how much. */
@@ -50,7 +50,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     private final String record;
     private final String nonce;
     private final AttemptRemoval removal;
-    private final HandedOffGrant handedOn = new HandedOffGrant();
+    private final HandedOffGrant handedOff = new HandedOffGrant();
     private volatile boolean leaves; // something may be in the store
     private volatile boolean granted;
     private volatile boolean abandoned;
@@ -71,8 +71,8 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        Optional<HandedOffGrant.Grant> collected = handedOn.collect(
-                        node(), request.leaseDuration(), context.clock().nanoTime())
+        Optional<HandedOffGrant.Grant> collected = handedOff
+                .collect(node(), request.leaseDuration(), context.clock().nanoTime())
                 .flatMap(
                         grant -> backend.grantCheck().bounded(grant, node(), request.leaseDuration(), context.clock()));
         if (collected.isPresent()) {
@@ -153,7 +153,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
                 }
             }
             case "busy" -> {
-                handedOn.stands(node.epoch(), sentNanos, serverMicros);
+                handedOff.confirmed(node.epoch(), sentNanos, serverMicros);
                 leaves = request.mayWait() || removal.mayYetExecute();
                 answer.complete(new AttemptResult.Waiting(untilNext((Long) values.get(1))));
             }
@@ -201,7 +201,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     /** The lock was handed off to us. On the I/O thread. */
     void pushed(GrantMessage.Granted grant, int epoch) {
-        handedOn.told(grant, epoch, context.clock().nanoTime());
+        handedOff.told(grant, epoch, context.clock().nanoTime());
         wake();
     }
 
@@ -215,7 +215,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         return !granted && asked != null && asked != node();
     }
 
-    /** It may be our turn, or a message may have been lost. */
+    /** It may be first in the queue by now: a message may have been lost. */
     @Override
     public void wake() {
         if (abandoned) {
@@ -247,7 +247,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         return done;
     }
 
-    /** Its grant goes by itself, and so does its place; until then a message for it is answered by its withdrawal. */
+    /** Its grant and its queue entry expire by themselves; until then a message for it is answered by its withdrawal. */
     @Override
     public void abandon() {
         abandoned = true;

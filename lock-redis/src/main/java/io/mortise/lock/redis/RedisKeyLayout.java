@@ -3,7 +3,7 @@ package io.mortise.lock.redis;
 
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.codec.CRC16;
-import io.mortise.lock.redis.node.LockListing;
+import io.mortise.lock.redis.admin.LockListing;
 import io.mortise.lock.spi.LockName;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;

@@ -4,7 +4,7 @@ package io.mortise.lock.redis;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.node.RedisUrlParser;
+import io.mortise.lock.redis.client.RedisUrlParser;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockProvider;

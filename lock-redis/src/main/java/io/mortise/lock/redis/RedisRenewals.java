@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.redis.node.RedisErrors;
+import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.redis.node.LuaScript;
+import io.mortise.lock.redis.script.LuaScript;
 
 /**
  * The Lua scripts of this backend. What needs the queue comes last: Lua makes each function anew at every run, and most runs

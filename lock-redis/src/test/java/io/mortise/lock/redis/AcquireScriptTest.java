@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** {@code acquire.lua} alone, on a server. */
-class AcquireScriptTest extends LuaScriptTest {
+class AcquireScriptTest extends RedisScriptTest {
     @Test
     void aFreeLockIsGrantedWithItsLeaseAndToken() {
         long before = bench.micros();
@@ -83,7 +83,7 @@ class AcquireScriptTest extends LuaScriptTest {
         assertThat(bench.redis.call("HLEN", ScriptBench.KEYS.entries())).isEqualTo(2L);
         for (String key : List.of(ScriptBench.KEYS.queue(), ScriptBench.KEYS.entries())) {
             assertThat((Long) bench.redis.call("PTTL", key))
-                    .as("later than the last place in it")
+                    .as("later than the last entry in it")
                     .isBetween(ScriptBench.STANDS_MILLIS + 1, 2 * ScriptBench.STANDS_MILLIS);
         }
     }
@@ -113,7 +113,7 @@ class AcquireScriptTest extends LuaScriptTest {
     }
 
     @Test
-    void S11_theFirstInLineIsGrantedWhenItAsks() {
+    void S11_theFirstInTheQueueIsGrantedWhenItAsks() {
         bench.granted(1);
         bench.acquire(2, "c");
         bench.redis.call("DEL", ScriptBench.KEYS.grant());

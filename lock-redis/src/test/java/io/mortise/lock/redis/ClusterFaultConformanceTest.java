@@ -10,7 +10,7 @@ import io.lettuce.core.resource.MappingSocketAddressResolver;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.LockClients;
-import io.mortise.lock.redis.node.ManagedRedisClient;
+import io.mortise.lock.redis.client.ManagedRedisClient;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestCluster;

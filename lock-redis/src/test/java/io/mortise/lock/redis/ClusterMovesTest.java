@@ -175,7 +175,7 @@ class ClusterMovesTest {
         RedisTestServer old = cluster.masterOf(SLOT);
         try (RawRedis redis = old.connect()) {
             Await.until(
-                    "it stands in the queue",
+                    "it is queued",
                     RedisTests.SOON,
                     () -> Long.valueOf(1)
                             .equals(redis.call(

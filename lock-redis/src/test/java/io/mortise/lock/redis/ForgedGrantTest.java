@@ -45,7 +45,7 @@ class ForgedGrantTest extends OneServerTest {
     }
 
     private static String waiter() {
-        Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         return String.valueOf(
                 ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", "lock:%queue:x", "0", "-1"))).get(0));
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A script that fails half way, which Redis does not roll back: nobody is told of a grant that was not written (S1). */
-class HalfWrittenTest extends LuaScriptTest {
+class HalfWrittenTest extends RedisScriptTest {
     @AfterEach
     void giveMemoryBack() {
         bench.redis.call("CONFIG", "SET", "maxmemory", "0");
@@ -29,7 +29,7 @@ class HalfWrittenTest extends LuaScriptTest {
                 .isEmpty();
         assertThat(bench.value()).as("still the holder's").startsWith(ScriptBench.record(1));
         assertThat(bench.published(() -> bench.release(1)).get(0))
-                .as("a place that was not served is kept")
+                .as("an entry that was not served is kept")
                 .startsWith("c2 G " + ScriptBench.attempt(2));
     }
 

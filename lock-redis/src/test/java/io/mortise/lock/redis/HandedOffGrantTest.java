@@ -46,30 +46,30 @@ class HandedOffGrantTest {
                 @Override
                 public void listening(RedisNode at) {}
             });
-    private final HandedOffGrant handedOn = new HandedOffGrant();
+    private final HandedOffGrant handedOff = new HandedOffGrant();
 
     private static long serverMicros(long atNanos) {
         return SERVER_START + atNanos / 1_000;
     }
 
     /** "Busy" was asked then and answered at once, on a connection. */
-    private void stands(int epoch, long atNanos) {
-        handedOn.stands(epoch, atNanos, serverMicros(atNanos));
+    private void confirmed(int epoch, long atNanos) {
+        handedOff.confirmed(epoch, atNanos, serverMicros(atNanos));
     }
 
     /** A message arrives of a grant that the server made then. */
     private void told(int epoch, long grantedNanos, long arrivedNanos) {
-        handedOn.told(
+        handedOff.told(
                 new GrantMessage.Granted("a", 7, serverMicros(grantedNanos), "lock:x", "", ""), epoch, arrivedNanos);
     }
 
     private Optional<HandedOffGrant.Grant> collect(long nowNanos) {
-        return handedOn.collect(node, LEASE, nowNanos);
+        return handedOff.collect(node, LEASE, nowNanos);
     }
 
     @Test
     void S02_aGrantCountsFromWhenTheServerMadeItAndOnce() {
-        stands(node.epoch(), 0);
+        confirmed(node.epoch(), 0);
         told(node.epoch(), 2 * SECOND, 3 * SECOND);
         long made = ServerClock.noLaterThan(0, serverMicros(0), serverMicros(2 * SECOND));
         assertThat(made).isLessThanOrEqualTo(2 * SECOND);
@@ -80,39 +80,39 @@ class HandedOffGrantTest {
     /** It may be over: its lease was taken away meanwhile, and the waiter was told to wait once more. */
     @Test
     void S01_S19_aMessageThatIsOlderThanTheAnswerBusyMakesNoHolder() {
-        stands(node.epoch(), 5 * SECOND);
+        confirmed(node.epoch(), 5 * SECOND);
         told(node.epoch(), 4 * SECOND, 6 * SECOND);
         assertThat(collect(6 * SECOND)).isEmpty();
     }
 
     @Test
     void S01_aMessageThatCameBeforeTheAnswerBusyMakesNoHolder() {
-        stands(node.epoch(), 0);
+        confirmed(node.epoch(), 0);
         told(node.epoch(), SECOND, 2 * SECOND);
-        stands(node.epoch(), 3 * SECOND);
+        confirmed(node.epoch(), 3 * SECOND);
         assertThat(collect(3 * SECOND)).isEmpty();
     }
 
     @Test
     void S02_aMessageOverAnotherConnectionThanTheAnswerMakesNoHolder() {
-        stands(node.epoch() - 1, 0);
+        confirmed(node.epoch() - 1, 0);
         told(node.epoch(), SECOND, 2 * SECOND);
         assertThat(collect(2 * SECOND)).isEmpty();
-        stands(node.epoch() - 1, 0);
+        confirmed(node.epoch() - 1, 0);
         told(node.epoch() - 1, SECOND, 2 * SECOND);
         assertThat(collect(2 * SECOND)).as("both came over one that is no more").isEmpty();
     }
 
     @Test
     void S02_halfALeaseLaterItIsAskedFor() {
-        stands(node.epoch(), 0);
+        confirmed(node.epoch(), 0);
         told(node.epoch(), SECOND, 20 * SECOND);
         assertThat(collect(20 * SECOND)).isEmpty();
     }
 
     @Test
     void S02_aServerWhoseClockWasSetForwardMeanwhileIsAsked() {
-        stands(node.epoch(), 0);
+        confirmed(node.epoch(), 0);
         told(node.epoch(), 60 * SECOND, 2 * SECOND);
         assertThat(collect(2 * SECOND)).isEmpty();
     }

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** {@code renew.lua}, {@code force_release.lua} and {@code status.lua} alone, on a server. */
-class OtherScriptsTest extends LuaScriptTest {
+class OtherScriptsTest extends RedisScriptTest {
     @Test
     void S06_renewExtendsWhatIsOursAndMakesNothing() {
         bench.granted(1);

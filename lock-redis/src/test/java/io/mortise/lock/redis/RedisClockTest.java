@@ -134,7 +134,7 @@ class RedisClockTest {
 
     private void awaitWaiter() {
         try (RawRedis redis = server.connect()) {
-            Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+            Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         }
     }
 }

@@ -110,7 +110,7 @@ class RedisClusterTest {
     }
 
     @Test
-    void S11_handOnsArePublishedInTheirSlotAlone() throws Exception {
+    void S11_handOffsArePublishedInTheirSlotAlone() throws Exception {
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName("x"));
         RedisTestServer master = cluster.masterOf(keys.slot());
         try (LockClient other = Locks.connect("redis-cluster://" + cluster.addresses());
@@ -123,7 +123,7 @@ class RedisClusterTest {
                 waiting.add(lock.acquireAsync());
             }
             Await.until(
-                    "all stand in the queue",
+                    "all are queued",
                     RedisTests.SOON,
                     () -> Long.valueOf(crowd).equals(redis.call("ZCARD", keys.queue())));
             assertThat((List<?>) Objects.requireNonNull(redis.call("PUBSUB", "SHARDCHANNELS")))
@@ -171,7 +171,7 @@ class RedisClusterTest {
                         (i % 2 == 0 ? first : second).named("x").acquireAsync().thenCompose(Lease::releaseAsync));
             }
             Await.until(
-                    "all stand in the queue",
+                    "all are queued",
                     RedisTests.SOON,
                     () -> Long.valueOf(20).equals(redis.call("ZCARD", keys.queue())));
             redis.resetCommandCalls();

@@ -117,7 +117,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void S14_whatAHandOnNeedsIsMissedAtFirstContact() {
+    void S14_whatAHandOffNeedsIsMissedAtFirstContact() {
         assertThatThrownBy(() -> Locks.connect("redis://uncounted:" + SECRET + "@" + address(), RedisTests.PATIENT))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("pubsub");

@@ -119,7 +119,7 @@ class RedisFaultsTest {
                         RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), RedisTests.PATIENT)) {
             try (Lease held = client.named("x").acquire()) {
                 CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-                Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+                Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
                 String attempt = String.valueOf(
                         ((List<?>) Objects.requireNonNull(redis.call("ZRANGE", "lock:%queue:x", "0", "-1"))).get(0));
                 redis.call("SET", "lock:x", attempt); // as if it were granted, without a token
@@ -139,17 +139,17 @@ class RedisFaultsTest {
 
     @Test
     void S08_anAcquireThatArrivesAfterItWasGivenUpIsNotExecuted() throws Exception {
-        try (TcpProxy line = TcpProxy.to("127.0.0.1", server.port());
+        try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient client = RedisLocks.connect(
-                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", line.port())), IMPATIENT)) {
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port())), IMPATIENT)) {
             client.named("x").acquire().close();
-            line.blackHole();
+            link.blackHole();
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
             long until = System.nanoTime() + 3 * IMPATIENT.requestTimeout().toNanos();
             Await.until("it is too late", RedisTests.SOON, () -> System.nanoTime() - until > 0);
             List<String> ran = redis.monitor(() -> {
-                line.heal(); // delivers what was sent
-                Await.until("the line works again", RedisTests.SOON, () -> {
+                link.heal(); // delivers what was sent
+                Await.until("the link works again", RedisTests.SOON, () -> {
                     try {
                         Optional<Lease> lease = client.named("y").tryAcquire();
                         lease.ifPresent(Lease::close);

@@ -48,7 +48,7 @@ class RedisHandOffTest extends OneServerTest {
     private CompletableFuture<Lease> waiting(LockClient client) {
         long before = RedisTests.waiters(redis, "x");
         CompletableFuture<Lease> lease = client.named("x", SHORT).acquireAsync();
-        Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
+        Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
         return lease;
     }
 
@@ -183,7 +183,7 @@ class RedisHandOffTest extends OneServerTest {
         Lease held = near.named("x").acquire();
         CompletableFuture<Lease> waiting = far.named("x", LockOptions.defaults().leaseDuration(Duration.ofSeconds(1)))
                 .acquireAsync();
-        Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+        Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         link.cut();
         long start = System.nanoTime();
         waiting.cancel(true);

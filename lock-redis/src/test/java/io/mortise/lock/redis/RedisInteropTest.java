@@ -108,7 +108,7 @@ class RedisInteropTest extends OneServerTest {
         try (LockClient client = client()) {
             assertThat(take("somebody", 60_000)).isTrue();
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
+            Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
             assertThat(release("somebody")).isTrue();
             waiting.get(15, TimeUnit.SECONDS).close();
         }
@@ -125,7 +125,7 @@ class RedisInteropTest extends OneServerTest {
             Future<?> loop = thread.submit(() -> {
                 Lease lease = lock.acquire();
                 while (!stop.get()) {
-                    CompletableFuture<Lease> next = lock.acquireAsync(); // is sent first, so it stands in the queue
+                    CompletableFuture<Lease> next = lock.acquireAsync(); // is sent first, so it is queued
                     lease.release();
                     lease = next.get(20, TimeUnit.SECONDS);
                     cycles.incrementAndGet();

@@ -42,7 +42,7 @@ class RedisQueueTest extends OneServerTest {
     private CompletableFuture<Lease> waiting() {
         long before = RedisTests.waiters(redis, "x");
         CompletableFuture<Lease> lease = client.named("x").acquireAsync();
-        Await.until("it stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
+        Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == before + 1);
         return lease;
     }
 

@@ -18,7 +18,7 @@ final class RedisTests {
 
     private RedisTests() {}
 
-    /** How many stand in the queue for a lock with the default prefix. */
+    /** How many are queued for a lock with the default prefix. */
     static long waiters(RawRedis redis, String lock) {
         String queue = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX)
                 .of(new LockName(lock))

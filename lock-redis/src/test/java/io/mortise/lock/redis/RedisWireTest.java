@@ -70,7 +70,7 @@ class RedisWireTest extends OneServerTest {
             }
         }
         int crowd = CLIENTS * WAITERS;
-        Await.until("all stand in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == crowd);
+        Await.until("all are queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == crowd);
         redis.resetCommandCalls();
         long start = System.nanoTime();
         Await.until("two seconds are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_000_000_000L);

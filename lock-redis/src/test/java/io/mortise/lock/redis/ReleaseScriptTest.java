@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** {@code release.lua} alone, on a server: withdrawal, release, and how the lock is handed off. */
-class ReleaseScriptTest extends LuaScriptTest {
+class ReleaseScriptTest extends RedisScriptTest {
     @Test
     void S17_itRemovesItsOwnGrantAndNothingIsLeft() {
         bench.granted(1);
@@ -45,7 +45,7 @@ class ReleaseScriptTest extends LuaScriptTest {
                 .isEqualTo(List.of(0L, 0L));
         assertThat(bench.run(RedisScript.RELEASE, ScriptBench.attempt(2), "0", " client=other")
                         .subList(0, 2))
-                .as("nor a place in the queue")
+                .as("nor a queue entry")
                 .isEqualTo(List.of(0L, 0L));
         assertThat(bench.value()).startsWith(ScriptBench.record(1));
         assertThat(bench.run(RedisScript.RELEASE, attempt, "0", " mode=x").get(0))
@@ -133,7 +133,7 @@ class ReleaseScriptTest extends LuaScriptTest {
     }
 
     @Test
-    void S12_afterSixteenInARowTheLockIsLeftFreeOnceAndTheFirstInLineIsWoken() {
+    void S12_afterSixteenInARowTheLockIsLeftFreeOnceAndTheFirstInTheQueueIsWoken() {
         bench.granted(1);
         for (int i = 2; i <= 20; i++) {
             bench.acquire(i, bench.listen("c"));
@@ -149,7 +149,7 @@ class ReleaseScriptTest extends LuaScriptTest {
                 .asString()
                 .startsWith("c W " + ScriptBench.attempt(18) + " ");
         assertThat(bench.value()).as("free").isEqualTo("null");
-        // A newcomer neither takes it nor hands it on: whoever does not stand in the queue gets a chance.
+        // A newcomer neither takes it nor hands it on: whoever is not queued gets a chance.
         List<?> newcomer = bench.acquire(21, "c");
         assertThat(newcomer.get(0)).isEqualTo("busy");
         assertThat((Long) newcomer.get(1)).isBetween(1L, 1_000L);

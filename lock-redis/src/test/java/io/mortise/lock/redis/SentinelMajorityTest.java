@@ -20,6 +20,8 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.redis.sentinel.SentinelAnswer;
+import io.mortise.lock.redis.sentinel.SentinelConnection;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestSentinel;

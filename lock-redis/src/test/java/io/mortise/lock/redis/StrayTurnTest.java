@@ -60,7 +60,7 @@ class StrayTurnTest {
     @Test
     void S08_aGrantThatNobodyWaitsForIsGivenBack() throws InterruptedException {
         Lease held = client.named("a b").acquire();
-        standInLine("a b");
+        enqueue("a b");
         held.release();
         Await.until(
                 "the lock is free",
@@ -74,9 +74,9 @@ class StrayTurnTest {
         Lease held = client.named("x").acquire();
         String value = String.valueOf(redis.call("GET", grantKey("x")));
         redis.call("SET", grantKey("x"), value + " row=16:1", "PX", "60000"); // the next one is only woken
-        standInLine("x");
+        enqueue("x");
         held.release();
-        Await.until("nobody stands in the queue", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);
+        Await.until("nobody is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 0);
         assertThat(redis.keys("*")).containsExactly("lock:%token");
     }
 
@@ -116,7 +116,7 @@ class StrayTurnTest {
         return String.valueOf(redis.call("GET", grantKey(lock))).substring(0, 32);
     }
 
-    private void standInLine(String lock) {
+    private void enqueue(String lock) {
         RedisKeyLayout.OfLock keys = KEYS.of(new LockName(lock));
         String entry = channel + " 60000 9000000000000000 " + nonce + " " + GONE + " m1 mode=x" + mark;
         redis.call("ZADD", keys.queue(), "1", GONE);

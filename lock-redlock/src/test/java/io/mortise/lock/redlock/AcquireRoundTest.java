@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.spi.LockName;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package io.mortise.lock.redis.node;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisURI;
+import io.mortise.lock.redis.connect.ConnectAttempt;
 import io.mortise.lock.spi.BackendContext;
 import java.time.Duration;
 import java.util.Optional;
@@ -75,7 +76,7 @@ public final class BackgroundConnect {
         return node;
     }
 
-    /** Why the last try failed, see {@link InitialConnection#explained}; empty before its end, and once one has not. */
+    /** Why the last try failed, see {@link io.mortise.lock.redis.connect.InitialConnection#explained}; empty before its end, and once one has not. */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(failure);
     }

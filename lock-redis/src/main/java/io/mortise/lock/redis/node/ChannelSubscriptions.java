@@ -4,6 +4,7 @@ package io.mortise.lock.redis.node;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.mortise.lock.redis.client.RedisErrors;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,7 +40,7 @@ final class ChannelSubscriptions extends RedisPubSubAdapter<String, String> {
                 shardChannels.remove(shardChannel);
                 if (!RedisErrors.mayHaveMoved(failure)) {
                     node.refusedShards(failure);
-                    listener.listening(node); // who stands there with that channel is deaf
+                    listener.listening(node); // who has entered that channel is not heard
                 }
                 listener.trouble(node, failure);
             }
@@ -58,7 +59,7 @@ final class ChannelSubscriptions extends RedisPubSubAdapter<String, String> {
     @Override
     public void subscribed(@Nullable String on, long count) {
         node.heard();
-        node.stands();
+        node.connected();
         listener.listening(node);
     }
 

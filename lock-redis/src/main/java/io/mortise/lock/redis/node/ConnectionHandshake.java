@@ -49,7 +49,7 @@ final class ConnectionHandshake {
                 .thenCompose(this::time);
     }
 
-    /** A hand-off asks who listens: who is not counted would never get a turn. */
+    /** A hand-off asks who listens: who is not counted would never get the lock. */
     static void requireCount(Map<String, Long> listeners, String endpoints) {
         if (listeners.values().stream().mapToLong(Long::longValue).sum() == 0) {
             throw new BackendUnavailableException("PUBSUB NUMSUB at " + endpoints

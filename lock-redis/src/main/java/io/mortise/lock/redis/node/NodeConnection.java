@@ -24,7 +24,7 @@ final class NodeConnection implements RedisConnectionStateListener {
     private final Consumer<RedisException> lost;
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> made;
     private volatile int epoch = EPOCHS.incrementAndGet();
-    private volatile boolean stands;
+    private volatile boolean connected;
     private volatile @Nullable Executor elsewhere;
 
     /** @param lost told on the I/O thread, in the next epoch */
@@ -35,7 +35,7 @@ final class NodeConnection implements RedisConnectionStateListener {
 
     void use(StatefulRedisPubSubConnection<String, String> connection, RedisPubSubListener<String, String> hears) {
         made = connection;
-        stands = true;
+        connected = true;
         connection.addListener(this);
         connection.addListener(hears);
     }
@@ -64,21 +64,21 @@ final class NodeConnection implements RedisConnectionStateListener {
         return known;
     }
 
-    boolean stands() {
-        return stands;
+    boolean isConnected() {
+        return connected;
     }
 
     /** As its first message says. True if it did not before. */
-    boolean standsAgain() {
-        boolean again = !stands;
-        stands = true;
+    boolean reconnected() {
+        boolean again = !connected;
+        connected = true;
         return again;
     }
 
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
         epoch = EPOCHS.incrementAndGet();
-        stands = false;
+        connected = false;
         lost.accept(new RedisException("the connection was lost"));
     }
 
@@ -102,7 +102,7 @@ final class NodeConnection implements RedisConnectionStateListener {
         }
         connection.removeListener(hears);
         connection.removeListener(this);
-        stands = false;
+        connected = false;
         if (inCluster) {
             drop(); // see discard
         } else {

@@ -9,7 +9,7 @@ public interface NodeListener {
     /** What was published for this client. */
     void message(RedisNode from, String text);
 
-    /** A connection stands and listens: the first, or another after one was lost; or it must listen anew. */
+    /** A connection is made and listens: the first, or another after one was lost; or it must listen anew. */
     void listening(RedisNode node);
 
     /** It can be used from now on. Once for a node; {@link #listening} came before. */

@@ -8,6 +8,10 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.client.RedisErrors;
+import io.mortise.lock.redis.script.LuaScript;
+import io.mortise.lock.redis.script.ReplyHandler;
+import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -30,7 +34,7 @@ final class NodeRequests {
     private final RequestDeadlines deadlines;
     private final OrderedWriter order;
     private final Duration toRead;
-    private final AtomicBoolean knocking = new AtomicBoolean();
+    private final AtomicBoolean pinging = new AtomicBoolean();
     private volatile long heardNanos;
 
     /** The listener is told of what fails. */
@@ -151,8 +155,8 @@ final class NodeRequests {
         boolean silent = isSilentSince(call) && !node.isClosed();
         call.completeExceptionally(new BackendUnavailableException(
                 "no answer from " + node.endpoints() + " in " + limit.toMillis() + " ms"));
-        if (silent && knocking.compareAndSet(false, true)) {
-            knock(call);
+        if (silent && pinging.compareAndSet(false, true)) {
+            ping(call);
         }
     }
 
@@ -164,26 +168,26 @@ final class NodeRequests {
      * After a pause of the process this timer may run long before the thread that has the answers to read. So nothing is decided
      * before that thread has written one question more, and had time to read.
      */
-    private void knock(ScriptCall unanswered) {
-        ServerPing knock = new ServerPing(() -> clock.schedule(toRead, () -> {
-            knocking.set(false);
+    private void ping(ScriptCall unanswered) {
+        ServerPing ping = new ServerPing(() -> clock.schedule(toRead, () -> {
+            pinging.set(false);
             if (isSilentSince(unanswered) && !node.isClosed()) {
                 // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
                 log.info("event=connection-silent endpoints={}", node.endpoints());
                 connection.drop();
             }
         }));
-        knock.whenComplete((time, failure) -> {
+        ping.whenComplete((time, failure) -> {
             if (failure == null) {
                 heard();
             } else {
-                knocking.set(false); // it may never have been written
+                pinging.set(false); // it may never have been written
             }
         });
         try {
-            connection.made().dispatch(knock);
+            connection.made().dispatch(ping);
         } catch (RuntimeException e) {
-            knock.completeExceptionally(e);
+            ping.completeExceptionally(e);
         }
     }
 

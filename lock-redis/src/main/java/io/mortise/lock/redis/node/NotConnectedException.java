@@ -2,6 +2,7 @@
 package io.mortise.lock.redis.node;
 
 import io.lettuce.core.RedisException;
+import io.mortise.lock.redis.client.RedisErrors;
 
 /** Thrown when a request could not be sent, since there is no connection. */
 final class NotConnectedException extends RedisException {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.node;
 
+import io.mortise.lock.redis.script.ScriptCall;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;

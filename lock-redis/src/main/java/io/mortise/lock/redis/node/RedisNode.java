@@ -5,6 +5,10 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.mortise.lock.redis.client.AsyncOnlyRedisClient;
+import io.mortise.lock.redis.client.RedisErrors;
+import io.mortise.lock.redis.script.LuaScript;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.StageFailures;
 import java.net.SocketAddress;
@@ -132,9 +136,9 @@ public final class RedisNode {
         }
     }
 
-    /** Its first message came: it stands again. */
-    void stands() {
-        if (connection.standsAgain()) {
+    /** Its first message came: it is connected again. */
+    void connected() {
+        if (connection.reconnected()) {
             log.info("event=reconnected endpoints={}", endpoints());
         }
     }
@@ -163,16 +167,16 @@ public final class RedisNode {
         return usable;
     }
 
-    /** Whether its connection stands. */
+    /** Whether it is connected. */
     public boolean isConnected() {
-        return connection.stands();
+        return connection.isConnected();
     }
 
     boolean moves() {
         return target.moves;
     }
 
-    boolean isClosed() {
+    public boolean isClosed() {
         return closed;
     }
 

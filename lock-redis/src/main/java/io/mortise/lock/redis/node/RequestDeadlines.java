@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.node;
 
+import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +44,7 @@ final class RequestDeadlines {
         open.add(call);
         long left = left(call, clock.nanoTime());
         if (left < untilLook.toNanos()) {
-            // It stands behind younger ones.
+            // It is queued behind younger ones.
             clock.schedule(Duration.ofNanos(left), () -> clock.schedule(lead, () -> endAlone(call)));
         } else {
             arm();

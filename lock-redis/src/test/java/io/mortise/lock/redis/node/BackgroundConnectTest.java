@@ -4,6 +4,7 @@ package io.mortise.lock.redis.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
@@ -46,7 +47,7 @@ class BackgroundConnectTest {
                             .get(20, TimeUnit.SECONDS))
                     .isEqualTo("PONG");
             reopening.close().get(20, TimeUnit.SECONDS);
-            Await.until("its connection is gone", NodeBench.SOON, () -> !node.isConnected());
+            Await.until("its connection is closed", NodeBench.SOON, () -> !node.isConnected());
         }
     }
 

@@ -9,6 +9,7 @@ import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.redis.client.ManagedRedisClient;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
@@ -29,22 +30,22 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /** A server, a client that lends its context, and what a listener was told. Without locks. */
-final class NodeBench implements AutoCloseable {
-    static final Duration SOON = Duration.ofSeconds(20);
+public final class NodeBench implements AutoCloseable {
+    public static final Duration SOON = Duration.ofSeconds(20);
     static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
-    final RedisTestServer server = RedisTestServer.start();
-    final BackendContext context;
+    public final RedisTestServer server = RedisTestServer.start();
+    public final BackendContext context;
     final Told told = new Told();
     private final LockClient client;
     private final ManagedRedisClient<RedisClient> lettuce;
 
-    NodeBench() {
+    public NodeBench() {
         this(open -> LockClients.over(open, PATIENT));
     }
 
     /** Whose timers the test cranks. */
-    NodeBench(LockClock clock) {
+    public NodeBench(LockClock clock) {
         this(open -> LockClients.over(open, PATIENT, clock));
     }
 
@@ -68,7 +69,7 @@ final class NodeBench implements AutoCloseable {
     }
 
     /** An open one. */
-    RedisNode node(Duration requestTimeout) {
+    public RedisNode node(Duration requestTimeout) {
         RedisNode node = new RedisNode(target(), context, requestTimeout, 0, told);
         node.start("c").toCompletableFuture().join();
         return node;

@@ -4,6 +4,9 @@ package io.mortise.lock.redis.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.KillArgs;
+import io.mortise.lock.redis.script.LuaScript;
+import io.mortise.lock.redis.script.ReplyHandler;
+import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.script.LuaScript;
+import io.mortise.lock.redis.script.ReplyHandler;
+import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.ManualClock;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
@@ -155,7 +158,7 @@ class RedisNodeTest {
         }
     }
 
-    /** It was given up, but it shows that the connection stands. */
+    /** It was given up, but it shows that the connection works. */
     @Test
     void S15_aLateAnswerIsHeard() {
         AtomicInteger heard = new AtomicInteger();

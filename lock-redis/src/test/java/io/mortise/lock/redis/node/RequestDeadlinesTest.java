@@ -3,6 +3,8 @@ package io.mortise.lock.redis.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.redis.script.LuaScript;
+import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.ManualClock;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.mortise.lock.redlock.admin;
 
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
-import io.mortise.lock.redis.node.ServerDiagnosis;
+import io.mortise.lock.redis.admin.ServerDiagnosis;
 import io.mortise.lock.redis.node.ServerInfo;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import java.util.ArrayList;

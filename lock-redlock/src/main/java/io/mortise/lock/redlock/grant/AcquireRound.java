@@ -2,10 +2,10 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.LuaScript;
-import io.mortise.lock.redis.node.RedisErrors;
+import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redis.script.LuaScript;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;

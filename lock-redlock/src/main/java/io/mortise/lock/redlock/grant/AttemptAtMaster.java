@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.redis.node.AttemptRemoval;
+import io.mortise.lock.redis.contender.AttemptRemoval;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.redis.node.ContenderRegistry;
+import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMasters;
 import io.mortise.lock.redlock.storage.RedlockKeys;

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.mortise.lock.redis.node.ContenderRegistry;
+import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMaster;

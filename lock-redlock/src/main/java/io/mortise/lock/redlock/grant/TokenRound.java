@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;

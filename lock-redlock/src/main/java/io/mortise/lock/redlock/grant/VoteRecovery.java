@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.node.ReplyHandler;
+import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockScript;

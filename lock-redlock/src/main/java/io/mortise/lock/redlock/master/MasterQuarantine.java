@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.master;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.redis.node.EvictionCheck;
+import io.mortise.lock.redis.admin.EvictionCheck;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerInfo;

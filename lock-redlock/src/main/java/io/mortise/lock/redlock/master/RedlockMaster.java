@@ -2,8 +2,8 @@
 package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.redis.node.BackgroundConnect;
-import io.mortise.lock.redis.node.InitialConnection;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.spi.LockClock;

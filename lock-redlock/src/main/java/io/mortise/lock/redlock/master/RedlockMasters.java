@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.master;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.InitialConnection;
+import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.storage;
 
-import io.mortise.lock.redis.node.LuaScript;
+import io.mortise.lock.redis.script.LuaScript;
 
 /**
  * The Lua scripts that run on a master. Each is made of files beside this class and of files that lock-redis shares; the file that

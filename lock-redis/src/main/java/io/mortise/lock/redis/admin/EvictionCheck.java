@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.admin;
+
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerInfo;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Checks whether the server may evict locks when its memory is full (S1). */
+public final class EvictionCheck {
+    private static final Logger log = LoggerFactory.getLogger(EvictionCheck.class);
+    private static final String NONE = "noeviction";
+
+    private EvictionCheck() {}
+
+    /** A warning in the log; not awaited. Once for each client, at its start. */
+    public static void warn(RedisNode node) {
+        policy(node).whenComplete((policy, failure) -> {
+            if (failure != null && node.isClosed()) {
+                return;
+            }
+            if (failure != null) {
+                log.info(
+                        "event=eviction-unknown endpoints={} hint=\"maxmemory-policy must be {}\" cause=\"{}\"",
+                        node.endpoints(),
+                        NONE,
+                        failure.getMessage());
+            } else {
+                policy.ifPresent(name -> log.warn(
+                        "event=eviction endpoints={} policy={} hint=\"the server may evict locks when its memory is full: set"
+                                + " maxmemory-policy {}\"",
+                        node.endpoints(),
+                        name,
+                        NONE));
+            }
+        });
+    }
+
+    /** The policy, if it endangers locks. */
+    static CompletionStage<Optional<String>> policy(RedisNode node) {
+        return node.ask("INFO memory", commands -> commands.info("memory")).thenApply(EvictionCheck::endangers);
+    }
+
+    /** The policy in what INFO says, if it endangers locks. */
+    public static Optional<String> endangers(String info) {
+        return ServerInfo.field(info, "maxmemory_policy").filter(policy -> !policy.equals(NONE));
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.resource.Transports;
+import io.mortise.lock.redis.node.NodeBench;
+import io.mortise.lock.testkit.process.Await;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.EventExecutor;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Test;
+
+class ManagedRedisClientTest {
+    private static final int SOON_MILLIS = 20_000;
+
+    /** Its threads have begun to connect, and are in the middle of something else when they are told to end. */
+    @Test
+    void S16_aConnectionThatIsBeingMadeDoesNotOutliveItsClient() throws Exception {
+        try (NodeBench bench = new NodeBench();
+                ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            ManagedRedisClient<RedisClient> own = ManagedRedisClient.toServers(Optional.empty(), bench.context);
+            EventLoopGroup threads =
+                    own.client().getResources().eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
+            Busy before = new Busy(threads, EventExecutor::execute);
+            before.awaitAll();
+            RedisURI uri = ManagedRedisClient.uri(RedisURI.create("127.0.0.1", server.getLocalPort()), bench.context);
+            CompletableFuture<?> connecting =
+                    own.client().connectPubSubAsync(StringCodec.UTF8, uri).toCompletableFuture();
+            // to register the channel is one task, which makes another that connects it; this comes behind both
+            Busy after = new Busy(threads, (thread, task) -> thread.execute(() -> thread.execute(task)));
+            before.end();
+            after.awaitAll();
+            server.setSoTimeout(SOON_MILLIS);
+            try (Socket accepted = server.accept()) {
+                CompletableFuture<?> ended = own.shutdown(Duration.ofSeconds(1));
+                Await.until("all are told", NodeBench.SOON, threads::isShuttingDown);
+                after.end();
+                ended.get(20, TimeUnit.SECONDS);
+
+                accepted.setSoTimeout(SOON_MILLIS);
+                accepted.getInputStream().readAllBytes(); // to the end, which a connection that is left open has not
+            }
+            assertThat(connecting).failsWithin(Duration.ofSeconds(20));
+        }
+    }
+
+    /** A task for each thread, which lasts until it is told to end. */
+    private static final class Busy {
+        private final CountDownLatch entered;
+        private final CountDownLatch end = new CountDownLatch(1);
+
+        Busy(EventLoopGroup threads, BiConsumer<EventExecutor, Runnable> execute) {
+            List<EventExecutor> all = new ArrayList<>();
+            threads.forEach(all::add);
+            entered = new CountDownLatch(all.size());
+            all.forEach(thread -> execute.accept(thread, this::last));
+        }
+
+        private void last() {
+            entered.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        void awaitAll() throws InterruptedException {
+            entered.await();
+        }
+
+        void end() {
+            end.countDown();
+        }
+    }
+}

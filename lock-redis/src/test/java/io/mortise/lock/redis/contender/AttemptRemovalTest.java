@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.contender;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.LockException;
+import io.mortise.lock.redis.node.NodeBench;
+import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.script.LuaScript;
+import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.testkit.process.Await;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class AttemptRemovalTest {
+    /** Counts in its key how often it ran. */
+    private static final LuaScript COUNTS = new LuaScript(
+            "redis.call('INCR', KEYS[1]) local t = redis.call('TIME') return { 0, 1, t[1] * 1000000 + t[2] }");
+
+    private final NodeBench bench = new NodeBench();
+    private final AtomicInteger timeWanted = new AtomicInteger();
+    private RedisNode node;
+
+    private record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
+            implements LockRequest {}
+
+    @BeforeEach
+    void open() {
+        node = bench.node(Duration.ofSeconds(5));
+    }
+
+    @AfterEach
+    void close() {
+        node.close().join();
+        bench.close();
+    }
+
+    private AttemptRemoval removal(LuaScript script) {
+        LockRequest request = new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
+        return new AttemptRemoval(bench.context, request, () -> node, script, new String[] {"runs"}, wanted -> {
+            if (wanted) {
+                timeWanted.incrementAndGet();
+            }
+            return new String[0];
+        });
+    }
+
+    private long runs() throws Exception {
+        String runs = node.ask("a look", commands -> commands.get("runs"))
+                .toCompletableFuture()
+                .get(20, TimeUnit.SECONDS);
+        return Long.parseLong(runs);
+    }
+
+    private long serverMicros() throws Exception {
+        List<String> time = node.ask("the time", commands -> commands.time())
+                .toCompletableFuture()
+                .get(20, TimeUnit.SECONDS);
+        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+    }
+
+    private static AttemptRemoval.Found end(AttemptRemoval removal) throws Exception {
+        CompletableFuture<AttemptRemoval.Found> ended = new CompletableFuture<>();
+        removal.end(ended::complete, ended::completeExceptionally);
+        return ended.get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whereEveryRequestWasAnsweredOneReleaseIsAll() throws Exception {
+        assertThat(end(removal(COUNTS))).isEqualTo(new AttemptRemoval.Found(false, true, true));
+        assertThat(runs()).isEqualTo(1);
+        assertThat(timeWanted).hasValue(0);
+    }
+
+    @Test
+    void S08_whatIsAnsweredOnTheSameConnectionIsSettled() throws Exception {
+        AttemptRemoval removal = removal(COUNTS);
+        removal.unanswered(node.epoch(), Long.MAX_VALUE);
+        assertThat(removal.mayYetExecute()).isTrue();
+        assertThat(end(removal).settled()).isTrue();
+        assertThat(removal.mayYetExecute()).isFalse();
+        assertThat(timeWanted).hasValue(1);
+    }
+
+    @Test
+    void S08_whatALostConnectionMayYetDeliverIsSweptUntilTheServerRefusesIt() throws Exception {
+        AttemptRemoval removal = removal(COUNTS);
+        removal.unanswered(node.epoch() - 1, serverMicros() + 2_000_000);
+        assertThat(end(removal).settled()).isFalse();
+        assertThat(removal.mayYetExecute()).isTrue();
+        Await.until("it is settled", NodeBench.SOON, () -> !removal.mayYetExecute());
+        assertThat(runs()).isGreaterThan(1);
+    }
+
+    @Test
+    void S15_aTextInPlaceOfANumberSaysWhyNothingWasDone() throws Exception {
+        CompletableFuture<LockException> failed = new CompletableFuture<>();
+        removal(new LuaScript("return { 'quarantine' }"))
+                .end(found -> failed.completeExceptionally(new AssertionError(found)), failed::complete);
+        assertThat(failed.get(20, TimeUnit.SECONDS))
+                .isInstanceOf(BackendUnavailableException.class)
+                .hasMessageContaining("quarantine")
+                .hasMessageContaining(bench.server.url())
+                .hasMessageContaining("lock \"x\"");
+    }
+}
