@@ -158,8 +158,11 @@ class SentinelMajorityTest {
             try (Lease lease = client.named("reconnected").acquire()) {
                 assertThat(lease.isHeld()).isTrue();
             }
+            // Not with the close: a request that was under way when the connection was killed may cost it a request
+            // timeout.
+            assertThat(System.nanoTime() - before)
+                    .isLessThan(Duration.ofSeconds(20).toNanos());
         }
-        assertThat(System.nanoTime() - before).isLessThan(Duration.ofSeconds(20).toNanos());
     }
 
     /** One answer of the sentinels serves for a sixth of a lease. */

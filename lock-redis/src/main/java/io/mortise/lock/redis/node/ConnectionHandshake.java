@@ -20,13 +20,13 @@ final class ConnectionHandshake {
     private final LongSupplier nanoTime;
 
     /**
-     * What the server said.
+     * What the server replied.
      *
      * @param sentNanos when it was asked for the time
      * @param serverMicros that time
      * @param sharded whether it knows SPUBLISH, as far as it tells
      */
-    record Said(long sentNanos, long serverMicros, boolean sharded) {}
+    record ServerReply(long sentNanos, long serverMicros, boolean sharded) {}
 
     /** @param channel that this connection listens to from its start */
     ConnectionHandshake(
@@ -41,7 +41,7 @@ final class ConnectionHandshake {
     }
 
     /** Fails with what the server refuses. */
-    CompletionStage<Said> exchange(boolean inCluster) {
+    CompletionStage<ServerReply> exchange(boolean inCluster) {
         return commands.subscribe(channel)
                 .thenCompose(listening -> commands.pubsubNumsub(channel))
                 .thenAccept(listeners -> requireCount(listeners, endpoints))
@@ -72,9 +72,9 @@ final class ConnectionHandshake {
                 .orElse(0);
     }
 
-    private CompletionStage<Said> time(boolean sharded) {
+    private CompletionStage<ServerReply> time(boolean sharded) {
         long sent = nanoTime.getAsLong();
-        return commands.time().thenApply(now -> new Said(sent, micros(now), sharded));
+        return commands.time().thenApply(now -> new ServerReply(sent, micros(now), sharded));
     }
 
     private static long micros(List<String> secondsAndMicros) {

@@ -135,11 +135,16 @@ final class NodeRequests {
     private static boolean wasNotExecuted(Throwable failure) {
         String message = failure.getMessage();
         return failure instanceof RedisCommandExecutionException
+                || isReconnecting(failure)
                 || (failure instanceof RedisException
                         && message != null
-                        && (message.contains("Commands are rejected")
-                                || message.contains("Commands are not accepted")
-                                || message.equals("Connection is closed")));
+                        && (message.contains("Commands are not accepted") || message.equals("Connection is closed")));
+    }
+
+    /** Whether Lettuce took nothing because the connection was lost and is being made anew. */
+    static boolean isReconnecting(Throwable failure) {
+        String message = failure.getMessage();
+        return failure instanceof RedisException && message != null && message.contains("Commands are rejected");
     }
 
     /**
@@ -172,7 +177,8 @@ final class NodeRequests {
         ServerPing ping = new ServerPing(() -> clock.schedule(toRead, () -> {
             pinging.set(false);
             if (isSilentSince(unanswered) && !node.isClosed()) {
-                // TCP would notice in a quarter of an hour. What was sent is settled on the next connection.
+                // TCP would notice in a quarter of an hour. The outcome of what was sent is found out on the next
+                // connection.
                 log.info("event=connection-silent endpoints={}", node.endpoints());
                 connection.drop();
             }

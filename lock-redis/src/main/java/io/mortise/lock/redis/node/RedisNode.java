@@ -32,6 +32,11 @@ import org.slf4j.LoggerFactory;
 public final class RedisNode {
     private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
 
+    /** Lettuce connects again within half of it, if the server is there. */
+    private static final Duration RECONNECT_PATIENCE = Duration.ofSeconds(1);
+
+    private static final Duration RECONNECT_PAUSE = Duration.ofMillis(50);
+
     private final Target target;
     private final BackendContext context;
     private final Duration requestTimeout;
@@ -95,7 +100,7 @@ public final class RedisNode {
             connection.use(made, subscriptions);
             return new ConnectionHandshake(made.async(), ownChannel, endpoints(), context.clock()::nanoTime)
                     .exchange(inCluster())
-                    .thenAccept(this::greeted);
+                    .thenAccept(this::handshakeEnded);
         });
         return context.timed("connect to " + endpoints(), started).whenComplete((ok, failure) -> {
             try {
@@ -121,9 +126,9 @@ public final class RedisNode {
         }
     }
 
-    private void greeted(ConnectionHandshake.Said said) {
-        time.heard(said.sentNanos(), said.serverMicros());
-        sharded = said.sharded();
+    private void handshakeEnded(ConnectionHandshake.ServerReply reply) {
+        time.heard(reply.sentNanos(), reply.serverMicros());
+        sharded = reply.sharded();
     }
 
     private void lost(RedisException cause) {
@@ -269,40 +274,77 @@ public final class RedisNode {
     }
 
     /**
-     * As {@link #run}, with a stage, which fails as {@link RedisErrors} says.
+     * As {@link #run}, with a stage, which fails as {@link RedisErrors} says. A connection that is being made anew is waited for,
+     * for a second.
      *
      * @param what for the error's message
      */
     public CompletionStage<List<Object>> ask(String what, LuaScript script, String[] keys, String... args) {
-        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        run(script, keys, args, new ReplyHandler() {
-            @Override
-            public void answered(List<Object> values) {
-                answer.complete(values);
-            }
+        return explained(what, whileReconnecting(() -> {
+            CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+            run(script, keys, args, new ReplyHandler() {
+                @Override
+                public void answered(List<Object> values) {
+                    answer.complete(values);
+                }
 
-            @Override
-            public void failed(Throwable cause, boolean notExecuted) {
-                answer.completeExceptionally(RedisErrors.of(cause, what, endpoints()));
+                @Override
+                public void failed(Throwable cause, boolean notExecuted) {
+                    answer.completeExceptionally(cause);
+                }
+            });
+            return answer;
+        }));
+    }
+
+    private <T> CompletionStage<T> explained(String what, CompletionStage<T> asked) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        asked.whenComplete((value, failure) -> {
+            if (failure == null) {
+                answer.complete(value);
+            } else {
+                answer.completeExceptionally(RedisErrors.of(failure, what, endpoints()));
             }
         });
         return answer;
     }
 
-    /** Another command, such as an operator's: within the client's request timeout, the time until it is open included. */
+    /**
+     * Another command, such as an operator's: within the client's request timeout, the time until it is open included. A connection
+     * that is being made anew is waited for, for a second.
+     */
     public <T> CompletionStage<T> ask(
             String what, Function<RedisPubSubAsyncCommands<String, String>, RedisFuture<T>> command) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        opening.run(() -> {
-            if (usable) {
-                requests.send(command, answer);
-            } else {
-                answer.completeExceptionally(neverOpen());
-            }
+        CompletionStage<T> answered = whileReconnecting(() -> {
+            CompletableFuture<T> answer = new CompletableFuture<>();
+            opening.run(() -> {
+                if (usable) {
+                    requests.send(command, answer);
+                } else {
+                    answer.completeExceptionally(neverOpen());
+                }
+            });
+            return answer;
         });
-        return context.timed(what + " at " + endpoints(), answer)
-                .exceptionallyCompose(
-                        failure -> CompletableFuture.failedFuture(RedisErrors.of(failure, what, endpoints())));
+        return explained(what, context.timed(what + " at " + endpoints(), answered));
+    }
+
+    private <T> CompletionStage<T> whileReconnecting(Supplier<CompletionStage<T>> send) {
+        return untilConnected(send, context.clock().nanoTime() + RECONNECT_PATIENCE.toNanos());
+    }
+
+    private <T> CompletionStage<T> untilConnected(Supplier<CompletionStage<T>> send, long giveUp) {
+        return send.get().exceptionallyCompose(failure -> {
+            boolean wait = NodeRequests.isReconnecting(StageFailures.unwrap(failure))
+                    && !closed
+                    && context.clock().nanoTime() - giveUp < 0;
+            if (!wait) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            CompletableFuture<CompletionStage<T>> again = new CompletableFuture<>();
+            context.clock().schedule(RECONNECT_PAUSE, () -> again.complete(untilConnected(send, giveUp)));
+            return again.thenCompose(Function.identity());
+        });
     }
 
     /** The client that it belongs to is about to end it: what fails from now on is no trouble. */

@@ -177,6 +177,44 @@ class RedisNodeTest {
     }
 
     @Test
+    void S15_aQuestionWaitsForAConnectionThatIsMadeAnew() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (NodeBench bench = new NodeBench(clock)) {
+            RedisNode node = bench.node(Duration.ofSeconds(5));
+            bench.server.pause(); // a new connection is not answered
+            node.reconnect();
+            Await.until("it is disconnected", NodeBench.SOON, () -> !node.isConnected());
+            CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
+            CompletionStage<?> script = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
+            bench.server.resume();
+            Await.until("it is connected", NodeBench.SOON, node::isConnected);
+            clock.advance(Duration.ofMillis(50));
+            assertThat(command.toCompletableFuture().get(20, TimeUnit.SECONDS)).isEqualTo("PONG");
+            script.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            node.close().join();
+        }
+    }
+
+    @Test
+    void S15_aQuestionToALostServerFailsSoon() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (NodeBench bench = new NodeBench(clock)) {
+            RedisNode node = bench.node(Duration.ofSeconds(5));
+            bench.server.pause();
+            node.reconnect();
+            Await.until("it is disconnected", NodeBench.SOON, () -> !node.isConnected());
+            CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
+            assertThat(command.toCompletableFuture()).isNotDone();
+            clock.advance(Duration.ofSeconds(2));
+            assertThatThrownBy(() -> command.toCompletableFuture().get(20, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(BackendUnavailableException.class)
+                    .hasMessageContaining("not connected");
+            bench.server.resume();
+            node.close().join();
+        }
+    }
+
+    @Test
     void S16_aConnectionThatComesAfterItWasGivenUpIsClosed() throws Exception {
         ManualClock clock = new ManualClock();
         try (NodeBench bench = new NodeBench(clock)) {
