@@ -88,15 +88,15 @@ final class ClusterTopology {
 
     /** What came in the pause is asked for now. */
     private void next() {
-        boolean settled = closed || whole.getAsBoolean();
+        boolean stable = closed || whole.getAsBoolean();
         synchronized (this) {
-            if (closed || (settled && !wanted)) {
+            if (closed || (stable && !wanted)) {
                 underWay = false;
                 pause = SHORTEST_PAUSE;
                 return;
             }
             Duration longer = pause.multipliedBy(3).dividedBy(2);
-            pause = settled ? SHORTEST_PAUSE : longer.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : longer;
+            pause = stable ? SHORTEST_PAUSE : longer.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : longer;
         }
         ask();
     }

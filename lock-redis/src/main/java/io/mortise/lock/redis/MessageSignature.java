@@ -44,7 +44,7 @@ final class MessageSignature {
         return MessageDigest.isEqual(expected, HexFormat.of().parseHex(message.signature()));
     }
 
-    /** As {@code hand_on.lua} does, by what every Redis offers its scripts; the nonce on both sides lets nobody append. */
+    /** As {@code hand_off.lua} does, by what every Redis offers its scripts; the nonce on both sides lets nobody append. */
     private static byte[] signature(String nonce, String text) {
         try {
             return MessageDigest.getInstance("SHA-1").digest((nonce + text + nonce).getBytes(StandardCharsets.UTF_8));

@@ -225,7 +225,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         }
     }
 
-    /** Nobody waits for it any more, but it still stood in the queue when the server was back: the next one is served. */
+    /** Nobody waits for it any more, but it was still queued when the server was back: the next one is served. */
     private void withdrawUnasked() {
         removal.end(
                 found -> backend.mailbox().remove(request.attemptId()),
@@ -241,7 +241,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         removal.end(
                 found -> {
                     backend.mailbox().remove(request.attemptId());
-                    done.complete(found.held() || (found.stood() && !granted));
+                    done.complete(found.held() || (found.queued() && !granted));
                 },
                 done::completeExceptionally);
         return done;

@@ -8,9 +8,9 @@ import io.mortise.lock.redis.script.LuaScript;
  * end before.
  */
 enum RedisScript {
-    ACQUIRE("shared/keys", "tokens", "acquire", "shared/queue", "hand_on", "acquire_in_line"),
-    RELEASE("shared/keys", "release", "tokens", "shared/queue", "hand_on", "release_in_line"),
-    FORCE_RELEASE("shared/keys", "tokens", "shared/queue", "hand_on", "force_release"),
+    ACQUIRE("shared/keys", "tokens", "acquire", "shared/queue", "hand_off", "acquire_queued"),
+    RELEASE("shared/keys", "release", "tokens", "shared/queue", "hand_off", "release_queued"),
+    FORCE_RELEASE("shared/keys", "tokens", "shared/queue", "hand_off", "force_release"),
     RENEW("renew"),
     STATUS("shared/status");
 

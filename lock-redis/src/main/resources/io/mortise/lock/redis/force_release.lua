@@ -7,7 +7,7 @@ if value ~= ARGV[1] then
 end
 if redis.call('EXISTS', queue_key) == 1 then
   spare_memory()
-  hand_on(value, micros())
+  hand_off(value, micros())
 else
   redis.call('DEL', grant_key)
 end

@@ -1,7 +1,7 @@
 -- Withdrawal and release in one: nothing of this attempt is left, and the next one in the queue is served. Safe to repeat.
 -- ARGV: attempt id, '1' if the time is asked for, what the owner's record must contain (may be left out)
 -- Answers 1 or 0: its grant was there; where others stand in the queue or the time is asked for, after that
---       1 or 0: it stood in the queue; the time; 1 if this is to be run again, as there are more dead ones in the queue
+--       1 or 0: it was queued; the time; 1 if this is to be run again, as there are more dead ones in the queue
 local attempt, mark = ARGV[1], ARGV[3] or ''
 local value = redis.pcall('GET', grant_key)
 if type(value) == 'table' then

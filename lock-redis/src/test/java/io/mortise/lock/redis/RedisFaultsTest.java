@@ -114,9 +114,9 @@ class RedisFaultsTest {
 
     @Test
     void S19_anEntryThatSomebodyForgedLeavesNobodyWaiting() throws Exception {
-        try (Relay relay = new Relay(server.port());
+        try (DelayingProxy proxy = new DelayingProxy(server.port());
                 LockClient client = RedisLocks.connect(
-                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), RedisTests.PATIENT)) {
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())), RedisTests.PATIENT)) {
             try (Lease held = client.named("x").acquire()) {
                 CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
                 Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
@@ -175,27 +175,27 @@ class RedisFaultsTest {
 
     @Test
     void S15_aConnectionThatFellSilentIsLeftForANewOne() throws Exception {
-        try (Relay relay = new Relay(server.port())) {
-            isLeftWhenItFallsSilent(relay, RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())));
+        try (DelayingProxy proxy = new DelayingProxy(server.port())) {
+            isLeftWhenItFallsSilent(proxy, RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())));
         }
     }
 
     @Test
     void S15_soIsThatOfABorrowedClient() throws Exception {
-        try (Relay relay = new Relay(server.port())) {
-            RedisClient application = RedisClient.create(RedisURI.create("127.0.0.1", relay.port()));
+        try (DelayingProxy proxy = new DelayingProxy(server.port())) {
+            RedisClient application = RedisClient.create(RedisURI.create("127.0.0.1", proxy.port()));
             try {
-                isLeftWhenItFallsSilent(relay, RedisOptions.using(application));
+                isLeftWhenItFallsSilent(proxy, RedisOptions.using(application));
             } finally {
                 application.shutdown(0, 2, TimeUnit.SECONDS);
             }
         }
     }
 
-    private static void isLeftWhenItFallsSilent(Relay relay, RedisOptions options) throws Exception {
+    private static void isLeftWhenItFallsSilent(DelayingProxy proxy, RedisOptions options) throws Exception {
         try (LockClient client = RedisLocks.connect(options, IMPATIENT)) {
             Lease lease = client.named("x").acquire();
-            relay.silence();
+            proxy.silence();
             // For ever, if it were not left.
             try (Lease other = client.named("y").tryAcquire(RedisTests.SOON).orElseThrow()) {
                 assertThat(other.isHeld()).isTrue();
@@ -207,20 +207,20 @@ class RedisFaultsTest {
 
     @Test
     void S08_anAcquireThatIsExecutedAfterItsReleaseIsUndone() throws Exception {
-        try (Relay relay = new Relay(server.port());
+        try (DelayingProxy proxy = new DelayingProxy(server.port());
                 LockClient client = RedisLocks.connect(
-                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", relay.port())), RedisTests.PATIENT)) {
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())), RedisTests.PATIENT)) {
             client.named("x").acquire().close();
-            relay.silence();
+            proxy.silence();
             CompletableFuture<Lease> acquiring = client.named("x").acquireAsync();
-            Await.until("it was sent", RedisTests.SOON, () -> relay.held() > 0);
+            Await.until("it was sent", RedisTests.SOON, () -> proxy.held() > 0);
             acquiring.cancel(true);
-            relay.cutClients(); // the withdrawal goes over a new connection, and the acquire is still on its way
+            proxy.cutClients(); // the withdrawal goes over a new connection, and the acquire is still on its way
             try (Lease other =
                     client.named("y").tryAcquire(Duration.ofSeconds(10)).orElseThrow()) {
                 assertThat(other.isHeld()).isTrue();
                 long before = redis.commandCalls().getOrDefault("set", 0L);
-                relay.deliver();
+                proxy.deliver();
                 Await.until(
                         "it has made a grant",
                         RedisTests.SOON,

@@ -116,7 +116,7 @@ class RedisInteropTest extends OneServerTest {
 
     /** Ours hand the lock on to each other without pause, and there is always one in the queue; now and then it is left free. */
     @Test
-    void S12_theyAreNotStarvedByOursInLine() throws Exception {
+    void S12_theyAreNotStarvedByOurQueue() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger cycles = new AtomicInteger();
         ExecutorService thread = Executors.newSingleThreadExecutor();

@@ -108,7 +108,7 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
         return lettuce.build();
     }
 
-    /** What TCP, TLS and greeting may take, each; short, so that a server that is back is noticed soon. */
+    /** What TCP, TLS and handshake may take, each; short, so that a server that is back is noticed soon. */
     private static Duration handshake(Duration requestTimeout) {
         return requestTimeout.compareTo(SHORTEST_HANDSHAKE) < 0 ? SHORTEST_HANDSHAKE : requestTimeout;
     }

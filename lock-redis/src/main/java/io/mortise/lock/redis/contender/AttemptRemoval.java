@@ -30,26 +30,26 @@ public final class AttemptRemoval {
     private final UnansweredRequests unanswered = new UnansweredRequests();
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
-    /** What the script is given. */
+    /** Makes the arguments of the script. */
     public interface Args {
         /** In the script's order; {@code timeWanted}: its answer must end with the server's time. */
         String[] of(boolean timeWanted);
     }
 
     /**
-     * What there was.
+     * What a removal found, and took away.
      *
      * @param held its grant
-     * @param stood its position in the queue
-     * @param settled nothing can come after it
+     * @param queued its position in the queue
+     * @param complete no request of the attempt can be executed any more
      */
-    public record Found(boolean held, boolean stood, boolean settled) {}
+    public record Removed(boolean held, boolean queued, boolean complete) {}
 
     /**
-     * Of one attempt; asks nothing yet.
+     * Creates the removal of one attempt; sends nothing yet.
      *
      * @param node the server that has the lock now
-     * @param script answers 1 or 0: its grant was there. After that it may answer 1 or 0: it stood in the queue; the server's time
+     * @param script answers 1 or 0: its grant was there. After that it may answer 1 or 0: it was queued; the server's time
      *     in µs; and 1 if it is to be run again for those in the queue. A text as the first value says why it did nothing: that is {@link BackendUnavailableException}
      */
     public AttemptRemoval(
@@ -85,12 +85,12 @@ public final class AttemptRemoval {
     /** Another request of this attempt was answered in that epoch, at that time of the server's. */
     public void answered(int epoch, long serverMicros) {
         if (unanswered.any()) {
-            unanswered.settledBy(epoch, serverMicros);
+            unanswered.resolvedBy(epoch, serverMicros);
         }
     }
 
-    /** Once; the attempt may go on. */
-    public void release(Consumer<Found> found, Consumer<LockException> failed) {
+    /** Removes its grant and its queue entry once; the attempt may go on. */
+    public void release(Consumer<Removed> found, Consumer<LockException> failed) {
         RedisNode at = node.get();
         at.run(script, keys, args.of(unanswered.any()), new ReplyHandler() {
             @Override
@@ -99,15 +99,15 @@ public final class AttemptRemoval {
                     failed.accept(new BackendUnavailableException(what() + " at " + at.endpoints() + ": " + why));
                     return;
                 }
-                boolean settled = !unanswered.any()
-                        || unanswered.settledBy(at.epoch(), values.size() > 2 ? (Long) values.get(2) : 0);
+                boolean complete = !unanswered.any()
+                        || unanswered.resolvedBy(at.epoch(), values.size() > 2 ? (Long) values.get(2) : 0);
                 if (values.size() > 3) {
                     release(again -> {}, failure -> {}); // its waiters ask by themselves if this fails
                 }
-                found.accept(new Found(
+                found.accept(new Removed(
                         values.get(0).equals(1L),
                         values.size() > 1 && values.get(1).equals(1L),
-                        settled));
+                        complete));
             }
 
             @Override
@@ -118,10 +118,10 @@ public final class AttemptRemoval {
     }
 
     /** The attempt is over: what may yet come after this release is taken away in the background. */
-    public void end(Consumer<Found> found, Consumer<LockException> failed) {
+    public void end(Consumer<Removed> found, Consumer<LockException> failed) {
         release(
                 was -> {
-                    if (!was.settled) {
+                    if (!was.complete) {
                         sweep();
                     }
                     found.accept(was);
@@ -141,10 +141,11 @@ public final class AttemptRemoval {
                         CompletableFuture<Boolean> swept = new CompletableFuture<>();
                         release(
                                 was -> {
-                                    if (was.settled) {
+                                    if (was.complete) {
                                         swept.complete(true);
                                     } else {
-                                        swept.completeExceptionally(new BackendUnavailableException("not settled yet"));
+                                        swept.completeExceptionally(
+                                                new BackendUnavailableException("a request may still be executed"));
                                     }
                                 },
                                 swept::completeExceptionally);

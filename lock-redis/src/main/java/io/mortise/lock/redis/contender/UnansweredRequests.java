@@ -40,7 +40,7 @@ final class UnansweredRequests {
      * @param serverMicros the server's time in that answer
      * @return whether nothing can come after it
      */
-    synchronized boolean settledBy(int epoch, long serverMicros) {
+    synchronized boolean resolvedBy(int epoch, long serverMicros) {
         boolean allBefore = lowestEpoch == epoch && highestEpoch == epoch;
         any = any && !allBefore && serverMicros <= latestNotAfter;
         return !any;

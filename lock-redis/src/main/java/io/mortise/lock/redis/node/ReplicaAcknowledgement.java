@@ -73,12 +73,12 @@ public final class ReplicaAcknowledgement {
         }
         node.ask("replication", commands -> commands.waitForReplication(replicas, MOMENT_MILLIS))
                 .whenComplete((have, failure) -> {
-                    these.forEach(written -> settle(written, have, failure));
+                    these.forEach(written -> report(written, have, failure));
                     ask();
                 });
     }
 
-    private void settle(Written written, @Nullable Long have, @Nullable Throwable failure) {
+    private void report(Written written, @Nullable Long have, @Nullable Throwable failure) {
         if (failure != null) {
             written.outcome.told(new BackendUnavailableException(what("an unknown number of"), failure));
         } else if (written.epoch != node.epoch()) {

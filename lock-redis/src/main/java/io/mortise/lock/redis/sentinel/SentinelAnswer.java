@@ -15,7 +15,8 @@ import java.util.Set;
  * @param port of the master
  * @param others host and port of each other sentinel of this master
  */
-public record SentinelAnswer(String runId, String master, Set<InetAddress> resolved, int port, Set<HostAndPort> others) {
+public record SentinelAnswer(
+        String runId, String master, Set<InetAddress> resolved, int port, Set<HostAndPort> others) {
     /** Address of a sentinel. */
     record HostAndPort(String host, int port) {
         @Override

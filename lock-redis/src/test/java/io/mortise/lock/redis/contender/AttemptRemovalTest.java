@@ -67,25 +67,25 @@ class AttemptRemovalTest {
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
-    private static AttemptRemoval.Found end(AttemptRemoval removal) throws Exception {
-        CompletableFuture<AttemptRemoval.Found> ended = new CompletableFuture<>();
+    private static AttemptRemoval.Removed end(AttemptRemoval removal) throws Exception {
+        CompletableFuture<AttemptRemoval.Removed> ended = new CompletableFuture<>();
         removal.end(ended::complete, ended::completeExceptionally);
         return ended.get(20, TimeUnit.SECONDS);
     }
 
     @Test
     void whereEveryRequestWasAnsweredOneReleaseIsAll() throws Exception {
-        assertThat(end(removal(COUNTS))).isEqualTo(new AttemptRemoval.Found(false, true, true));
+        assertThat(end(removal(COUNTS))).isEqualTo(new AttemptRemoval.Removed(false, true, true));
         assertThat(runs()).isEqualTo(1);
         assertThat(timeWanted).hasValue(0);
     }
 
     @Test
-    void S08_whatIsAnsweredOnTheSameConnectionIsSettled() throws Exception {
+    void S08_whatIsAnsweredOnTheSameConnectionIsResolved() throws Exception {
         AttemptRemoval removal = removal(COUNTS);
         removal.unanswered(node.epoch(), Long.MAX_VALUE);
         assertThat(removal.mayYetExecute()).isTrue();
-        assertThat(end(removal).settled()).isTrue();
+        assertThat(end(removal).complete()).isTrue();
         assertThat(removal.mayYetExecute()).isFalse();
         assertThat(timeWanted).hasValue(1);
     }
@@ -94,9 +94,9 @@ class AttemptRemovalTest {
     void S08_whatALostConnectionMayYetDeliverIsSweptUntilTheServerRefusesIt() throws Exception {
         AttemptRemoval removal = removal(COUNTS);
         removal.unanswered(node.epoch() - 1, serverMicros() + 2_000_000);
-        assertThat(end(removal).settled()).isFalse();
+        assertThat(end(removal).complete()).isFalse();
         assertThat(removal.mayYetExecute()).isTrue();
-        Await.until("it is settled", NodeBench.SOON, () -> !removal.mayYetExecute());
+        Await.until("its outcome is known", NodeBench.SOON, () -> !removal.mayYetExecute());
         assertThat(runs()).isGreaterThan(1);
     }
 

@@ -9,39 +9,39 @@ class UnansweredRequestsTest {
     private final UnansweredRequests unanswered = new UnansweredRequests();
 
     @Test
-    void withoutAnyAllIsSettled() {
+    void withoutAnyAllIsResolved() {
         assertThat(unanswered.any()).isFalse();
-        assertThat(unanswered.settledBy(0, 0)).isTrue();
+        assertThat(unanswered.resolvedBy(0, 0)).isTrue();
     }
 
     @Test
-    void S08_aLaterAnswerOnTheSameConnectionSettles() {
+    void S08_aLaterAnswerOnTheSameConnectionResolves() {
         unanswered.add(3, 1_000);
         assertThat(unanswered.any()).isTrue();
-        assertThat(unanswered.settledBy(3, 0)).isTrue();
+        assertThat(unanswered.resolvedBy(3, 0)).isTrue();
         assertThat(unanswered.any()).isFalse();
     }
 
     @Test
     void S08_onAnotherConnectionOnlyTheServersClockDoes() {
         unanswered.add(3, 1_000);
-        assertThat(unanswered.settledBy(4, 1_000)).isFalse();
+        assertThat(unanswered.resolvedBy(4, 1_000)).isFalse();
         assertThat(unanswered.any()).isTrue();
-        assertThat(unanswered.settledBy(4, 1_001)).isTrue();
+        assertThat(unanswered.resolvedBy(4, 1_001)).isTrue();
     }
 
     @Test
     void S08_ofSeveralTheOldestConnectionAndTheLatestTimeCount() {
         unanswered.add(3, 1_000);
         unanswered.add(4, 2_000);
-        assertThat(unanswered.settledBy(4, 1_500))
+        assertThat(unanswered.resolvedBy(4, 1_500))
                 .as("the first may still come")
                 .isFalse();
-        assertThat(unanswered.settledBy(5, 2_001)).isTrue();
+        assertThat(unanswered.resolvedBy(5, 2_001)).isTrue();
         unanswered.add(9, 500);
-        assertThat(unanswered.settledBy(8, 500))
+        assertThat(unanswered.resolvedBy(8, 500))
                 .as("a connection to another server")
                 .isFalse();
-        assertThat(unanswered.settledBy(10, 501)).as("what was before is over").isTrue();
+        assertThat(unanswered.resolvedBy(10, 501)).as("what was before is over").isTrue();
     }
 }

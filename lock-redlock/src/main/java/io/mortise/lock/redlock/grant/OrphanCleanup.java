@@ -47,7 +47,7 @@ final class OrphanCleanup {
         part.removal()
                 .release(
                         found -> {
-                            if (found.settled()) {
+                            if (found.complete()) {
                                 released.complete(null);
                             } else {
                                 released.completeExceptionally(new BackendUnavailableException(

@@ -64,7 +64,7 @@ final class ReleaseRound {
         part.removal()
                 .release(
                         found -> {
-                            if (!found.settled()) {
+                            if (!found.complete()) {
                                 contender.cleanUp(part); // a request without an answer may still be executed
                             }
                             if (!found.held() && ifNothingFound == YesNoTally.Answer.NONE) {

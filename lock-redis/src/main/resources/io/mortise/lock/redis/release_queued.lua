@@ -1,16 +1,16 @@
 -- The rest of release: others stand in the queue, or this one did.
 local now = micros()
 local ours = mark == '' or string.find(redis.call('HGET', entries_key, attempt) or '', mark, 1, true)
-local stood = false
+local was_queued = false
 if ours then
-  stood = leave(attempt)
+  was_queued = leave(attempt)
 else
   spare_memory()
 end
 local more_dead
 if held or not value then
-  more_dead = hand_on(value, now)
-elseif stood and redis.call('EXISTS', queue_key) == 0 then
+  more_dead = hand_off(value, now)
+elseif was_queued and redis.call('EXISTS', queue_key) == 0 then
   redis.call('DEL', entries_key)
 end
-return { held and 1 or 0, stood and 1 or 0, now, more_dead and 1 or nil }
+return { held and 1 or 0, was_queued and 1 or 0, now, more_dead and 1 or nil }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What is given to an attempt that nobody here makes any more goes to the next one, not to nobody for a lease (S8). */
-class StrayTurnTest {
+class OrphanedGrantTest {
     private static final RedisKeyLayout KEYS = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX);
     private static final String GONE = ScriptBench.attempt(77);
 

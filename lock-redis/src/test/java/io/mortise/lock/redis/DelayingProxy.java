@@ -13,18 +13,18 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A way to the server on which the present connections fall silent while new ones work, and on which requests arrive after
+ * A proxy to the server on which the present connections fall silent while new ones work, and on which requests arrive after
  * their connection has ended: a network that has found another way, with packets that are still on the old one.
  */
-final class Relay implements AutoCloseable {
-    private final ServerSocket door;
+final class DelayingProxy implements AutoCloseable {
+    private final ServerSocket server;
     private final int target;
     private final List<Pair> pairs = new CopyOnWriteArrayList<>();
 
-    Relay(int target) {
+    DelayingProxy(int target) {
         this.target = target;
         try {
-            door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+            server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -32,7 +32,7 @@ final class Relay implements AutoCloseable {
     }
 
     int port() {
-        return door.getLocalPort();
+        return server.getLocalPort();
     }
 
     /** Nothing passes on the present connections, from now on. */
@@ -56,9 +56,9 @@ final class Relay implements AutoCloseable {
     }
 
     private void accept() {
-        while (!door.isClosed()) {
+        while (!server.isClosed()) {
             try {
-                Pair pair = new Pair(door.accept(), new Socket(InetAddress.getLoopbackAddress(), target));
+                Pair pair = new Pair(server.accept(), new Socket(InetAddress.getLoopbackAddress(), target));
                 pairs.add(pair);
                 thread(pair::requests);
                 thread(pair::answers);
@@ -69,7 +69,7 @@ final class Relay implements AutoCloseable {
     }
 
     private static void thread(Runnable work) {
-        Thread thread = new Thread(work, "relay");
+        Thread thread = new Thread(work, "proxy");
         thread.setDaemon(true);
         thread.start();
     }
@@ -85,7 +85,7 @@ final class Relay implements AutoCloseable {
     @Override
     public void close() {
         try {
-            door.close();
+            server.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -152,7 +152,7 @@ final class Relay implements AutoCloseable {
             }
             synchronized (this) {
                 if (silent == null) {
-                    Relay.close(to);
+                    DelayingProxy.close(to);
                 }
             }
         }

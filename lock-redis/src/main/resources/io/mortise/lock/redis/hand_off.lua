@@ -28,7 +28,7 @@ end
 
 -- Whoever holds the lock by this value no longer does: the next one in the queue does, or nobody. True: nobody yet, for there are more
 -- dead ones.
-local function hand_on(value, now)
+local function hand_off(value, now)
   local first, more_dead = first_live(now)
   if not first then
     redis.call('DEL', grant_key)
