@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The tarball and the Debian package: made from the jar, unpacked or installed into a folder, and run. */
 @Tag("once")
+@Tag("long")
 @EnabledIfSystemProperty(
         named = "lockctl.jar",
         matches = ".+",

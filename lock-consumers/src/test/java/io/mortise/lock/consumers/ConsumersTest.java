@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whoever writes the four lines of the README gets backends that run, whichever are together (ADR 0036). */
 @Tag("once")
+@Tag("long")
 @Timeout(60)
 class ConsumersTest {
     private static final String SPRING_BOOT = "org.springframework.boot:spring-boot-dependencies:4.1.0";

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, kept on a cluster of three: what can be seen without breaking anything; its other half is {@link EtcdClusterFaultConformanceTest}. */
 @Tag("once")
+@Tag("long")
 class EtcdClusterConformanceTest extends HealthyConformance {
     @RegisterExtension
     static final ConformanceServer<EtcdTestCluster> CLUSTER = EtcdUnderTest.cluster();

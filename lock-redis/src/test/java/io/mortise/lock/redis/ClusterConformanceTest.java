@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract of every backend, kept on a Redis Cluster of six nodes. */
 @Tag("once")
+@Tag("long")
 class ClusterConformanceTest extends HealthyConformance {
     private static RedisTestCluster cluster;
 
@@ -24,7 +25,7 @@ class ClusterConformanceTest extends HealthyConformance {
     static void startCluster() throws InterruptedException {
         cluster = RedisTestCluster.start();
         // The first client of a JVM on a busy machine can outlast a lease.
-        try (LockClient client = new OnePrefix("warm:").open(RedisTests.PATIENT)) {
+        try (LockClient client = new OnePrefix("warm:").open(RedisTests.LONG_TIMEOUTS)) {
             client.named("x").acquire().release();
         }
     }

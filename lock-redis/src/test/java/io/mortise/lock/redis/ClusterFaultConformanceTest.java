@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The other half: each client reaches each node over a link of its own, by an application's client whose addresses lead there. */
 @Tag("once")
+@Tag("second-topology")
 class ClusterFaultConformanceTest extends FaultConformance {
     private static RedisTestCluster cluster;
 
@@ -40,7 +41,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
     static void startCluster() throws InterruptedException {
         cluster = RedisTestCluster.start(RedisServerOptions.defaults().withKeptData());
         OnePrefix warm = new OnePrefix("warm:"); // the first client of a JVM on a busy machine can outlast a lease
-        try (LockClient client = warm.open(RedisTests.PATIENT)) {
+        try (LockClient client = warm.open(RedisTests.LONG_TIMEOUTS)) {
             client.named("x").acquire().release();
         } finally {
             warm.close();

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs the contract of all backends on five masters. See also {@link FiveMastersFaultConformanceTest}. */
 @Tag("once")
+@Tag("long")
 class FiveMastersConformanceTest extends HealthyConformance {
     @RegisterExtension
     static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(5);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 /** Base of tests with five masters for each class; each test must leave no keys. */
 abstract class FiveMastersTest {
     static final Duration SOON = Duration.ofSeconds(20);
-    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     static final Duration LEASE = Duration.ofSeconds(6);
 
@@ -53,7 +53,7 @@ abstract class FiveMastersTest {
 
     /** Opens a client for which all masters vote; it is closed after the test. */
     final LockClient client() {
-        LockClient client = RedlockLocks.connect(options(), PATIENT);
+        LockClient client = RedlockLocks.connect(options(), LONG_TIMEOUTS);
         clients.add(client);
         awaitAllVote(client);
         return client;

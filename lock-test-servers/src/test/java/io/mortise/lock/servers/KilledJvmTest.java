@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** No server outlives the JVM that started it, not even a paused one, and none leaves data. */
 @Tag("once")
+@Tag("long")
 class KilledJvmTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 

@@ -12,12 +12,14 @@ import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.RecordedLease;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Contract with processes that freeze and die. Needs {@link BackendUnderTest#url()}. */
 interface ProcessContract extends Contract {
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S07 and S11. */
     @Test
+    @Tag("slow")
     default void S02_aFrozenHolderKnowsItsLossTheMomentItGoesOn() throws Exception {
         HistoryBench history = new HistoryBench(bench());
         LockClient other = bench().client();
@@ -26,7 +28,7 @@ interface ProcessContract extends Contract {
             frozen.awaitReady();
             ApiStyle.result(frozen.acquire("x"));
             assertThat(ApiStyle.result(frozen.write("x"))).isTrue();
-            assertThat(ApiStyle.result(frozen.look("x")))
+            assertThat(ApiStyle.result(frozen.checkHeld("x")))
                     .as("before the freeze")
                     .isTrue();
             frozen.pause();
@@ -40,12 +42,12 @@ interface ProcessContract extends Contract {
             assertThat(ApiStyle.result(late))
                     .as("S03: the late write is accepted")
                     .isEqualTo(!fenced);
-            assertThat(ApiStyle.result(frozen.look("x")))
+            assertThat(ApiStyle.result(frozen.checkHeld("x")))
                     .as("S02: the first look")
                     .isFalse();
             Bench.eventually("S07: it is told", Bench.LONG, () -> history.has(Event.Told.class, "frozen"));
             assertThat(ApiStyle.result(frozen.release("x"))).as("S05").isEqualTo(ReleaseOutcome.LOST);
-            assertThat(next.look()).as("the successor's lease").isTrue();
+            assertThat(next.checkHeld()).as("the successor's lease").isTrue();
             assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
             HistoryReport report = history.check();
             assertThat(report.wrongBeliefs()).as("%s", report).hasSize(1);
@@ -55,6 +57,7 @@ interface ProcessContract extends Contract {
     }
 
     @Test
+    @Tag("slow")
     default void S11_theLockOfAKilledProcessGoesToTheNext() throws Exception {
         HistoryBench history = new HistoryBench(bench());
         LockClient other = bench().client();
@@ -73,6 +76,7 @@ interface ProcessContract extends Contract {
     }
 
     @Test
+    @Tag("slow")
     default void S12_aKilledWaiterIsPassedOver() throws Exception {
         HistoryBench history = new HistoryBench(bench());
         LockClient holder = bench().client();

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Seeds are counted up, so a run that fails can be repeated by its number. */
 @Tag("once")
+@Tag("long")
 class TokenSimulationTest {
     private static final int TRIALS = 5_000;
     private static final Faults ALL = new Faults(true, true);

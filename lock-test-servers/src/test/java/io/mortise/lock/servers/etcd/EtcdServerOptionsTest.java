@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("once")
+@Tag("long")
 class EtcdServerOptionsTest {
     private static final char[] NONE = new char[0];
 

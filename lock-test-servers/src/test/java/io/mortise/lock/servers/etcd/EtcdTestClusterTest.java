@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 @Tag("once")
+@Tag("long")
 class EtcdTestClusterTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestClusterTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -19,6 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 @Tag("once")
+@Tag("long")
 class EtcdTestServerTest {
     private static final Logger log = LoggerFactory.getLogger(EtcdTestServerTest.class);
 

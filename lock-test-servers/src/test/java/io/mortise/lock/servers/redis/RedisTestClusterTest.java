@@ -15,6 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 @Tag("once")
+@Tag("long")
 class RedisTestClusterTest {
     private static final Logger log = LoggerFactory.getLogger(RedisTestClusterTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 @Tag("once")
+@Tag("long")
 class RedisTestSentinelTest {
     private static final Logger log = LoggerFactory.getLogger(RedisTestSentinelTest.class);
     private static final Duration LIMIT = Duration.ofSeconds(30);

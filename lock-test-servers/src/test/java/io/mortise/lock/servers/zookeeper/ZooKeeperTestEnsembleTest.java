@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("once")
+@Tag("long")
 class ZooKeeperTestEnsembleTest {
     private static ZooKeeperTestEnsemble ensemble;
 
