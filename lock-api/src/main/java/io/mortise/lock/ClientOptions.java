@@ -33,7 +33,7 @@ public final class ClientOptions {
         return DEFAULTS;
     }
 
-    /** The longest wait for first contact. Default 10 s. */
+    /** The longest wait for the first response. Default 10 s. */
     public ClientOptions connectTimeout(Duration timeout) {
         return new ClientOptions(
                 DurationLimits.positive("connectTimeout", timeout), requestTimeout, unavailableAfter, callbackExecutor);

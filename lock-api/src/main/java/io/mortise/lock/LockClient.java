@@ -24,7 +24,7 @@ public interface LockClient extends AutoCloseable {
     /** What the backend promises. */
     Set<Capability> capabilities();
 
-    /** The operator's view of the store; empty if this backend cannot look. */
+    /** The operator's view of the store; empty if the backend does not support administration. */
     Optional<LockAdmin> admin();
 
     /**

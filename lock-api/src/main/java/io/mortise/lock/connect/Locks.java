@@ -20,7 +20,7 @@ public final class Locks {
     }
 
     /**
-     * Opens a client and waits for first contact with the store, at most {@link ClientOptions#connectTimeout()}.
+     * Opens a client and waits for the first response of the store, at most {@link ClientOptions#connectTimeout()}.
      *
      * <p>URLs: {@code memory:NAME}, {@code zookeeper://h1:2181,h2:2181/base}; each backend documents its parameters. A
      * URL with {@code ?provider=CLASS} chooses between two providers of one scheme.

@@ -59,9 +59,9 @@ public final class ConnectDeadline {
      * @throws LockConfigurationException libraries on the class path do not fit together
      * @throws BackendUnavailableException the time is over, or the thread was interrupted, which it is still
      */
-    public <T> T await(Future<T> contact, Function<Throwable, ? extends LockException> meaning) {
+    public <T> T await(Future<T> connecting, Function<Throwable, ? extends LockException> meaning) {
         try {
-            return contact.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+            return connecting.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             String earlier = failed == null ? "" : ": " + failed;
             throw new BackendUnavailableException(
@@ -78,13 +78,13 @@ public final class ConnectDeadline {
     /**
      * Tries again and again until the time is over: a server that is yet to come up is waited for, one that refuses us is not.
      *
-     * @param contact fails with {@link BackendUnavailableException} where another try may help
+     * @param connecting fails with {@link BackendUnavailableException} where another try may help
      * @throws LockException what the last try that had an end failed with, and that the time is over
      */
-    public <T> T tryFor(Supplier<T> contact) {
+    public <T> T tryFor(Supplier<T> connecting) {
         while (true) {
             try {
-                return contact.get();
+                return connecting.get();
             } catch (BackendUnavailableException e) {
                 Optional<LockConfigurationException> unlinked = LinkageErrorCheck.find(e, "connect to " + endpoints);
                 if (unlinked.isPresent()) {

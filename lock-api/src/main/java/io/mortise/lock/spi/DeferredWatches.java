@@ -56,7 +56,7 @@ public final class DeferredWatches {
         clock.schedule(period, this::tick);
     }
 
-    /** It has ended, or has its watch. One that is being armed right now still is. Idempotent. */
+    /** It has ended, or has its watch. One that is being registered right now still is registered. Idempotent. */
     public synchronized void remove(Held ended) {
         fresh.remove(ended);
         older.remove(ended);

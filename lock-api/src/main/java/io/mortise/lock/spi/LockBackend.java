@@ -45,7 +45,7 @@ public interface LockBackend extends AutoCloseable {
      */
     void renew(List<KeepAlive> due);
 
-    /** The operator's view, if the store can be looked at. */
+    /** The operator's view; empty if the backend does not support administration. */
     default Optional<LockAdmin> admin() {
         return Optional.empty();
     }

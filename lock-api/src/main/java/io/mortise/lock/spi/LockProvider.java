@@ -12,7 +12,7 @@ public interface LockProvider {
     Set<String> parameters();
 
     /**
-     * Connects and waits for first contact, at most {@link BackendContext#connectTimeout()}. What was opened is closed
+     * Connects and waits for the first response, at most {@link BackendContext#connectTimeout()}. What was opened is closed
      * again if this throws.
      *
      * @throws io.mortise.lock.BackendUnavailableException naming the endpoints that did not answer

@@ -17,7 +17,7 @@ public final class EtcdLocks {
     }
 
     /**
-     * Opens a client and waits for first contact, as {@link io.mortise.lock.connect.Locks#connect} does and with its errors.
+     * Opens a client and waits for the first response, as {@link io.mortise.lock.connect.Locks#connect} does and with its errors.
      */
     public static LockClient connect(EtcdOptions etcd, ClientOptions options) {
         Objects.requireNonNull(etcd, "etcd");

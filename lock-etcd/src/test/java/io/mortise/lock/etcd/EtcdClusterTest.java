@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 /** Three members, of which one fails. */
 @Tag("once")
 class EtcdClusterTest {
-    private static final ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+    private static final ClientOptions SHORT_TIMEOUTS = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
     private EtcdTestCluster cluster;
 
     @BeforeEach
@@ -46,7 +46,7 @@ class EtcdClusterTest {
     }
 
     private LockClient client(Duration lease) {
-        return Locks.connect(cluster.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT);
+        return Locks.connect(cluster.url() + "?lease=" + lease.toSeconds() + "s", SHORT_TIMEOUTS);
     }
 
     /** If the client uses that one it goes to the next, in time for a short lease. */
@@ -73,7 +73,7 @@ class EtcdClusterTest {
     void S02_S07_aLeaderThatIsFrozenAndResumedMakesNobodyBelieveInALeaseThatIsGone() throws Exception {
         Duration lease = Duration.ofSeconds(4);
         EtcdTestServer old = cluster.leader();
-        try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT);
+        try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", SHORT_TIMEOUTS);
                 LockClient all = client(lease)) {
             Lease one = alone.named("one").acquire();
             Lease two = all.named("two").acquire();
@@ -101,7 +101,7 @@ class EtcdClusterTest {
         Duration lease = Duration.ofSeconds(12);
         for (int i = 0; i < 2; i++) {
             EtcdTestServer old = cluster.leader();
-            try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", IMPATIENT)) {
+            try (LockClient alone = Locks.connect(old.url() + "?lease=" + lease.toSeconds() + "s", SHORT_TIMEOUTS)) {
                 Lease held = alone.named("x").acquire();
                 old.pause();
                 RawEtcd majority = cluster.awaitLeaderOtherThan(old).connect();

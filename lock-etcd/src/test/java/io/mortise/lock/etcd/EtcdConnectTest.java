@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class EtcdConnectTest {
     private static final Duration SOON = Duration.ofSeconds(10);
-    private static final ClientOptions IMPATIENT = ClientOptions.defaults().connectTimeout(Duration.ofMillis(600));
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+    private static final ClientOptions SHORT_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofMillis(600));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
     private static EtcdTestServer open;
     private static EtcdTestServer guarded;
 
@@ -87,13 +87,13 @@ class EtcdConnectTest {
         String plain = open.endpoint().replace("http://", "");
         String secured = open.tlsEndpoint().replace("https://", "");
         long start = System.nanoTime();
-        assertThatThrownBy(() -> Locks.connect("etcds://" + plain, PATIENT))
+        assertThatThrownBy(() -> Locks.connect("etcds://" + plain, LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining(plain + " does not speak TLS");
-        assertThatThrownBy(() -> Locks.connect("etcd://" + secured, PATIENT))
+        assertThatThrownBy(() -> Locks.connect("etcd://" + secured, LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining(secured + " speaks TLS");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(PATIENT.connectTimeout());
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LONG_TIMEOUTS.connectTimeout());
     }
 
     @Test
@@ -120,7 +120,7 @@ class EtcdConnectTest {
             port = socket.getLocalPort();
         }
         long start = System.nanoTime();
-        assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + port, IMPATIENT))
+        assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + port, SHORT_TIMEOUTS))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("127.0.0.1:" + port);
         assertThat(Duration.ofNanos(System.nanoTime() - start))
@@ -130,7 +130,7 @@ class EtcdConnectTest {
     @Test
     void S15_aServerThatDoesNotAnswerIsSaidAfterTheConnectTimeout() throws Exception {
         try (ServerSocket silent = new ServerSocket(0)) {
-            assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + silent.getLocalPort(), IMPATIENT))
+            assertThatThrownBy(() -> Locks.connect("etcd://127.0.0.1:" + silent.getLocalPort(), SHORT_TIMEOUTS))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("127.0.0.1:" + silent.getLocalPort());
         }
@@ -147,7 +147,7 @@ class EtcdConnectTest {
                     throw new UncheckedIOException(e);
                 }
             });
-            assertThatThrownBy(() -> Locks.connect("etcd://[::1]:" + silent.getLocalPort(), IMPATIENT))
+            assertThatThrownBy(() -> Locks.connect("etcd://[::1]:" + silent.getLocalPort(), SHORT_TIMEOUTS))
                     .isInstanceOf(BackendUnavailableException.class);
             assertThat(reached.get(10, TimeUnit.SECONDS)).isTrue();
         }

@@ -88,9 +88,9 @@ final class ClusterConnections implements RedisConnections, NodeListener {
     private CompletionStage<StatefulRedisClusterPubSubConnection<String, String>> connect() {
         StatefulRedisClusterPubSubConnection<String, String> connected = client.connectPubSub(StringCodec.UTF8);
         hub = connected;
-        CompletableFuture<StatefulRedisClusterPubSubConnection<String, String>> contact = new CompletableFuture<>();
-        tryNext(masters().iterator(), new RedisException("no node of the cluster has a slot"), contact, connected);
-        return contact.whenComplete((ok, failure) -> {
+        CompletableFuture<StatefulRedisClusterPubSubConnection<String, String>> connecting = new CompletableFuture<>();
+        tryNext(masters().iterator(), new RedisException("no node of the cluster has a slot"), connecting, connected);
+        return connecting.whenComplete((ok, failure) -> {
             if (failure != null) {
                 connected.closeAsync(); // the next try makes another
             }
@@ -98,16 +98,16 @@ final class ClusterConnections implements RedisConnections, NodeListener {
     }
 
     private <T> void tryNext(
-            Iterator<RedisClusterNode> masters, Throwable last, CompletableFuture<T> contact, T connected) {
+            Iterator<RedisClusterNode> masters, Throwable last, CompletableFuture<T> connecting, T connected) {
         if (!masters.hasNext()) {
-            contact.completeExceptionally(last);
+            connecting.completeExceptionally(last);
             return;
         }
         node(masters.next()).whenOpen(failure -> {
             if (failure == null) {
-                contact.complete(connected);
+                connecting.complete(connected);
             } else {
-                tryNext(masters, failure, contact, connected);
+                tryNext(masters, failure, connecting, connected);
             }
         });
     }

@@ -16,7 +16,7 @@ public final class RedisLocks {
     }
 
     /**
-     * Opens a client and waits for first contact, as {@link io.mortise.lock.connect.Locks#connect} does and with its errors.
+     * Opens a client and waits for the first response, as {@link io.mortise.lock.connect.Locks#connect} does and with its errors.
      */
     public static LockClient connect(RedisOptions redis, ClientOptions options) {
         Objects.requireNonNull(redis, "redis");

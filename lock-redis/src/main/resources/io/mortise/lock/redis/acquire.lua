@@ -1,6 +1,6 @@
 -- One attempt. Asked again by the same attempt id it answers the same grant.
 -- ARGV: attempt id, owner record, lease in ms, not after this server time in µs, channel or '' for one that does not wait,
---       for how many ms a place in the queue stands without being asked for again, the nonce that messages for it are signed with
+--       for how many ms a queue entry is valid without being asked for again, the nonce that messages for it are signed with
 -- Answers the token alone where it equals the time (the rule) | 'granted', token, time
 --       | 'busy', ms to go (-1: unknown), time | 'late', time
 local attempt, record, lease, not_after, channel, stands, nonce = unpack(ARGV)

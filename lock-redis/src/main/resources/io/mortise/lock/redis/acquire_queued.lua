@@ -24,7 +24,7 @@ if channel ~= '' then
   end
   local entry = channel .. ' ' .. lease .. ' ' .. digits(now + stands * 1000) .. ' ' .. nonce .. ' ' .. record
   redis.call('HSET', entries_key, attempt, entry)
-  -- What nobody asks for any more goes by itself, later than the last place in it.
+  -- What nobody asks for any more goes by itself, later than the last entry in it.
   redis.call('PEXPIRE', queue_key, stands * 2)
   redis.call('PEXPIRE', entries_key, stands * 2)
 end

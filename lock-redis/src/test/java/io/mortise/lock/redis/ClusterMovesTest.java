@@ -52,7 +52,7 @@ class ClusterMovesTest {
     }
 
     private LockClient connect(String user) {
-        return Locks.connect("redis-cluster://" + user + cluster.addresses() + "?lease=15s", RedisTests.PATIENT);
+        return Locks.connect("redis-cluster://" + user + cluster.addresses() + "?lease=15s", RedisTests.LONG_TIMEOUTS);
     }
 
     @AfterEach

@@ -28,9 +28,9 @@ class ForgedGrantTest extends OneServerTest {
 
     @BeforeEach
     void connect() {
-        client = RedisLocks.connect(options(), RedisTests.PATIENT);
+        client = RedisLocks.connect(options(), RedisTests.LONG_TIMEOUTS);
         channel = String.valueOf(((List<?>) Objects.requireNonNull(redis.call("PUBSUB", "CHANNELS"))).get(0));
-        holder = RedisLocks.connect(options(), RedisTests.PATIENT);
+        holder = RedisLocks.connect(options(), RedisTests.LONG_TIMEOUTS);
         redis.call(
                 "ACL", "SETUSER", "forger", "on", ">secret", "~*", "&*", "+@all", "-@write", "-@admin", "-@dangerous");
         forger = RawRedis.connect(server.port(), "forger", "secret");

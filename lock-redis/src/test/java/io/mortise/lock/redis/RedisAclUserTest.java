@@ -99,8 +99,8 @@ class RedisAclUserTest {
     }
 
     private static void exercise(String url) throws Exception {
-        try (LockClient one = Locks.connect(url, RedisTests.PATIENT);
-                LockClient two = Locks.connect(url, RedisTests.PATIENT)) {
+        try (LockClient one = Locks.connect(url, RedisTests.LONG_TIMEOUTS);
+                LockClient two = Locks.connect(url, RedisTests.LONG_TIMEOUTS)) {
             exercise(one, two);
         }
     }
@@ -153,8 +153,8 @@ class RedisAclUserTest {
             RedisOptions options = RedisOptions.connectTo(uri.build())
                     .leaseDuration(Duration.ofSeconds(3))
                     .waitReplicas(1);
-            try (LockClient one = RedisLocks.connect(options, RedisTests.PATIENT);
-                    LockClient two = RedisLocks.connect(options, RedisTests.PATIENT)) {
+            try (LockClient one = RedisLocks.connect(options, RedisTests.LONG_TIMEOUTS);
+                    LockClient two = RedisLocks.connect(options, RedisTests.LONG_TIMEOUTS)) {
                 exercise(one, two);
             }
             for (int port : ports(redis.addresses())) {

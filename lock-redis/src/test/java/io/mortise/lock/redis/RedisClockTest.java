@@ -40,7 +40,7 @@ class RedisClockTest {
     }
 
     private LockClient connect(String lease) {
-        return Locks.connect(server.url() + "?lease=" + lease, RedisTests.PATIENT);
+        return Locks.connect(server.url() + "?lease=" + lease, RedisTests.LONG_TIMEOUTS);
     }
 
     @AfterEach

@@ -65,7 +65,7 @@ class RedisClusterTest {
 
     @BeforeEach
     void connect() {
-        client = Locks.connect("redis-cluster://" + cluster.addresses(), RedisTests.PATIENT);
+        client = Locks.connect("redis-cluster://" + cluster.addresses(), RedisTests.LONG_TIMEOUTS);
     }
 
     @AfterEach

@@ -67,8 +67,8 @@ class RedisConnectTest {
 
     /** A holder, a waiter behind it, and nothing left. */
     private static void works(String url) throws Exception {
-        try (LockClient one = Locks.connect(url, RedisTests.PATIENT);
-                LockClient two = Locks.connect(url, RedisTests.PATIENT)) {
+        try (LockClient one = Locks.connect(url, RedisTests.LONG_TIMEOUTS);
+                LockClient two = Locks.connect(url, RedisTests.LONG_TIMEOUTS)) {
             works(one, two);
         }
     }
@@ -118,7 +118,8 @@ class RedisConnectTest {
 
     @Test
     void S14_whatAHandOffNeedsIsMissedAtFirstContact() {
-        assertThatThrownBy(() -> Locks.connect("redis://uncounted:" + SECRET + "@" + address(), RedisTests.PATIENT))
+        assertThatThrownBy(
+                        () -> Locks.connect("redis://uncounted:" + SECRET + "@" + address(), RedisTests.LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("pubsub");
     }
@@ -132,7 +133,7 @@ class RedisConnectTest {
     @Test
     void S15_aCertificateThatIsNotTrustedIsRefusedAtOnce() {
         long start = System.nanoTime();
-        assertThatThrownBy(() -> Locks.connect(server.tlsUrl(), RedisTests.PATIENT))
+        assertThatThrownBy(() -> Locks.connect(server.tlsUrl(), RedisTests.LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("TLS")
                 .hasMessageNotContaining(SECRET);
@@ -148,9 +149,9 @@ class RedisConnectTest {
     @Test
     void databasesAndPrefixesAreSeparateNamespaces() throws Exception {
         String url = "redis://:" + SECRET + "@" + address();
-        try (LockClient zero = Locks.connect(url, RedisTests.PATIENT);
-                LockClient three = Locks.connect(url + "/3", RedisTests.PATIENT);
-                LockClient prefixed = Locks.connect(url + "?db=3&prefix=app:", RedisTests.PATIENT);
+        try (LockClient zero = Locks.connect(url, RedisTests.LONG_TIMEOUTS);
+                LockClient three = Locks.connect(url + "/3", RedisTests.LONG_TIMEOUTS);
+                LockClient prefixed = Locks.connect(url + "?db=3&prefix=app:", RedisTests.LONG_TIMEOUTS);
                 Lease first = zero.named("x").acquire();
                 Lease second = three.named("x").tryAcquire().orElseThrow();
                 Lease third = prefixed.named("x").tryAcquire().orElseThrow();
@@ -170,7 +171,7 @@ class RedisConnectTest {
                 "redis://mute:" + SECRET + "@" + address(),
                 "redis://:" + SECRET + "@" + address() + "/99")) {
             long start = System.nanoTime();
-            assertThatThrownBy(() -> Locks.connect(url, RedisTests.PATIENT))
+            assertThatThrownBy(() -> Locks.connect(url, RedisTests.LONG_TIMEOUTS))
                     .as(url)
                     .isInstanceOf(BackendRefusedException.class)
                     .hasMessageContaining(address())
@@ -209,8 +210,8 @@ class RedisConnectTest {
     void aBorrowedClientIsUsedAndLeftOpen() throws Exception {
         RedisClient application = RedisClient.create(server.url());
         try {
-            try (LockClient one = RedisLocks.connect(RedisOptions.using(application), RedisTests.PATIENT);
-                    LockClient two = RedisLocks.connect(RedisOptions.using(application), RedisTests.PATIENT)) {
+            try (LockClient one = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS);
+                    LockClient two = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS)) {
                 works(one, two);
             }
             assertThat(application.connect().sync().ping()).isEqualTo("PONG");
@@ -228,8 +229,8 @@ class RedisConnectTest {
         application.setOptions(io.lettuce.core.ClientOptions.builder()
                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                 .build());
-        try (LockClient one = RedisLocks.connect(RedisOptions.using(application), RedisTests.PATIENT);
-                LockClient two = RedisLocks.connect(RedisOptions.using(application), RedisTests.PATIENT)) {
+        try (LockClient one = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS);
+                LockClient two = RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS)) {
             works(one, two);
         } finally {
             application.shutdown(0, 2, TimeUnit.SECONDS);
@@ -243,7 +244,7 @@ class RedisConnectTest {
                 .protocolVersion(ProtocolVersion.RESP2)
                 .build());
         try {
-            assertThatThrownBy(() -> RedisLocks.connect(RedisOptions.using(application), RedisTests.PATIENT))
+            assertThatThrownBy(() -> RedisLocks.connect(RedisOptions.using(application), RedisTests.LONG_TIMEOUTS))
                     .isInstanceOf(LockConfigurationException.class)
                     .hasMessageContaining("RESP3");
         } finally {
@@ -254,7 +255,7 @@ class RedisConnectTest {
     @Test
     void theDiagnosisNamesEvictionAndMissingPersistence() throws Exception {
         try (LockClient client =
-                RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.PATIENT)) {
+                RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.LONG_TIMEOUTS)) {
             List<LockAdmin.Finding> findings = client.admin()
                     .orElseThrow()
                     .diagnose()
@@ -270,7 +271,7 @@ class RedisConnectTest {
     @Test
     void aServerThatMayEvictLocksIsWarnedOfOnce() throws Exception {
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
-        try (LockClient client = Locks.connect(server.url() + "?prefix=warned:", RedisTests.PATIENT)) {
+        try (LockClient client = Locks.connect(server.url() + "?prefix=warned:", RedisTests.LONG_TIMEOUTS)) {
             for (int i = 0; i < 3; i++) {
                 client.named("x").acquire().release();
             }
@@ -287,7 +288,8 @@ class RedisConnectTest {
     void aClientThatIsClosedAtOnceSaysNothingOfEviction() throws Exception {
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
         for (int i = 0; i < 20; i++) {
-            Locks.connect(server.url() + "?prefix=brief:", RedisTests.PATIENT).close();
+            Locks.connect(server.url() + "?prefix=brief:", RedisTests.LONG_TIMEOUTS)
+                    .close();
         }
         try (Stream<String> lines = Files.lines(log)) {
             assertThat(lines.filter(line -> line.contains("prefix brief:") && line.contains("event=eviction-unknown")))
@@ -300,7 +302,7 @@ class RedisConnectTest {
         int limit = 16_384;
         try (RedisTestServer silent = RedisTestServer.start();
                 LockClient client =
-                        Locks.connect(silent.url(), RedisTests.PATIENT.requestTimeout(Duration.ofSeconds(20)))) {
+                        Locks.connect(silent.url(), RedisTests.LONG_TIMEOUTS.requestTimeout(Duration.ofSeconds(20)))) {
             client.named("x").acquire().release();
             silent.pause();
             List<CompletableFuture<?>> tries = new ArrayList<>();

@@ -36,7 +36,7 @@ class RedisDiagnosisTest {
             RedisServerOptions.defaults().withKeptData();
 
     private static List<Finding> findings(String url) throws Exception {
-        try (LockClient client = Locks.connect(url, RedisTests.PATIENT)) {
+        try (LockClient client = Locks.connect(url, RedisTests.LONG_TIMEOUTS)) {
             return findings(client);
         }
     }
@@ -84,7 +84,7 @@ class RedisDiagnosisTest {
             assertFound(findings(server.url()), Severity.WARNING, "without a password: protected-mode is no");
         }
         try (RedisTestServer server = RedisTestServer.start(KEEPS);
-                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+                LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             assertThat(client.admin()
                             .orElseThrow()
                             .diagnose()
@@ -99,7 +99,7 @@ class RedisDiagnosisTest {
     void aFullMemoryIsNamed() throws Exception {
         try (RedisTestServer server = RedisTestServer.start(KEEPS);
                 RawRedis redis = server.connect();
-                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+                LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             redis.call("CONFIG", "SET", "maxmemory", "1");
             assertFound(findings(client), Severity.ERROR, "the memory is full");
             redis.call("CONFIG", "SET", "maxmemory-policy", "volatile-ttl");
@@ -136,7 +136,7 @@ class RedisDiagnosisTest {
             redis.call("CONFIG", "SET", "min-replicas-to-write", "1");
             assertFound(findings(master.url()), Severity.WARNING, "of replicas 1 are connected, and grants wait for 0");
             assertThat(findings(master.url() + "?waitReplicas=1")).isEmpty();
-            try (LockClient client = Locks.connect(master.url() + "?waitReplicas=1", RedisTests.PATIENT)) {
+            try (LockClient client = Locks.connect(master.url() + "?waitReplicas=1", RedisTests.LONG_TIMEOUTS)) {
                 replica.kill();
                 Await.until(
                         "the replica is missed",
@@ -152,7 +152,7 @@ class RedisDiagnosisTest {
         try (RedisTestServer other = RedisTestServer.start(KEEPS);
                 RedisTestServer server = RedisTestServer.start(KEEPS);
                 RawRedis redis = server.connect();
-                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+                LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             redis.call("REPLICAOF", "127.0.0.1", Integer.toString(other.port()));
             assertFound(findings(client), Severity.ERROR, "this server is a replica");
         }
@@ -161,7 +161,7 @@ class RedisDiagnosisTest {
     @Test
     void theClockIsToldAsTheServerHasIt() throws Exception {
         try (RedisTestServer server = RedisTestServer.start();
-                LockClient client = Locks.connect(server.url(), RedisTests.PATIENT)) {
+                LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             LockAdmin admin = client.admin().orElseThrow();
             Instant before = Instant.now();
             Map<String, Instant> clocks = admin.clocks().toCompletableFuture().get(10, TimeUnit.SECONDS);
@@ -176,7 +176,7 @@ class RedisDiagnosisTest {
     @Test
     void S19_whatLetsOthersInIsLogged() throws Exception {
         try (RedisTestServer server = RedisTestServer.start(KEEPS)) {
-            Locks.connect(server.url(), RedisTests.PATIENT).close();
+            Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS).close();
         }
         Path log = Path.of(System.getProperty("org.slf4j.simpleLogger.logFile"));
         try (Stream<String> lines = Files.lines(log)) {

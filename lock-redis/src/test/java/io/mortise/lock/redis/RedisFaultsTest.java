@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 /** What only Redis can do to its clients. */
 @Tag("once")
 class RedisFaultsTest {
-    private static final ClientOptions IMPATIENT = RedisTests.PATIENT.requestTimeout(Duration.ofMillis(400));
+    private static final ClientOptions SHORT_TIMEOUTS = RedisTests.LONG_TIMEOUTS.requestTimeout(Duration.ofMillis(400));
 
     private RedisTestServer server;
     private RawRedis redis;
@@ -52,7 +52,7 @@ class RedisFaultsTest {
     }
 
     private LockClient client() {
-        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.PATIENT);
+        return RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), RedisTests.LONG_TIMEOUTS);
     }
 
     @Test
@@ -94,7 +94,7 @@ class RedisFaultsTest {
                     opened.set(backend);
                     return backend;
                 },
-                RedisTests.PATIENT)) {
+                RedisTests.LONG_TIMEOUTS)) {
             client.named("x").acquire().close();
             ServerClock time =
                     Objects.requireNonNull(opened.get()).link().nodes().get(0).time();
@@ -116,7 +116,7 @@ class RedisFaultsTest {
     void S19_anEntryThatSomebodyForgedLeavesNobodyWaiting() throws Exception {
         try (DelayingProxy proxy = new DelayingProxy(server.port());
                 LockClient client = RedisLocks.connect(
-                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())), RedisTests.PATIENT)) {
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())), RedisTests.LONG_TIMEOUTS)) {
             try (Lease held = client.named("x").acquire()) {
                 CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
                 Await.until("it is queued", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
@@ -141,11 +141,11 @@ class RedisFaultsTest {
     void S08_anAcquireThatArrivesAfterItWasGivenUpIsNotExecuted() throws Exception {
         try (TcpProxy link = TcpProxy.to("127.0.0.1", server.port());
                 LockClient client = RedisLocks.connect(
-                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port())), IMPATIENT)) {
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port())), SHORT_TIMEOUTS)) {
             client.named("x").acquire().close();
             link.blackHole();
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
-            long until = System.nanoTime() + 3 * IMPATIENT.requestTimeout().toNanos();
+            long until = System.nanoTime() + 3 * SHORT_TIMEOUTS.requestTimeout().toNanos();
             Await.until("it is too late", RedisTests.SOON, () -> System.nanoTime() - until > 0);
             List<String> ran = redis.monitor(() -> {
                 link.heal(); // delivers what was sent
@@ -193,7 +193,7 @@ class RedisFaultsTest {
     }
 
     private static void isLeftWhenItFallsSilent(DelayingProxy proxy, RedisOptions options) throws Exception {
-        try (LockClient client = RedisLocks.connect(options, IMPATIENT)) {
+        try (LockClient client = RedisLocks.connect(options, SHORT_TIMEOUTS)) {
             Lease lease = client.named("x").acquire();
             proxy.silence();
             // For ever, if it were not left.
@@ -209,7 +209,7 @@ class RedisFaultsTest {
     void S08_anAcquireThatIsExecutedAfterItsReleaseIsUndone() throws Exception {
         try (DelayingProxy proxy = new DelayingProxy(server.port());
                 LockClient client = RedisLocks.connect(
-                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())), RedisTests.PATIENT)) {
+                        RedisOptions.connectTo(RedisURI.create("127.0.0.1", proxy.port())), RedisTests.LONG_TIMEOUTS)) {
             client.named("x").acquire().close();
             proxy.silence();
             CompletableFuture<Lease> acquiring = client.named("x").acquireAsync();
@@ -233,7 +233,8 @@ class RedisFaultsTest {
 
     @Test
     void S15_aSilentServerIsLeftAndFoundAgain() throws Exception {
-        try (LockClient client = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), IMPATIENT)) {
+        try (LockClient client =
+                RedisLocks.connect(RedisOptions.connectTo(RedisURI.create(server.url())), SHORT_TIMEOUTS)) {
             Lease lease = client.named("x").acquire();
             server.pause();
             assertThatThrownBy(() -> client.named("y").tryAcquire())

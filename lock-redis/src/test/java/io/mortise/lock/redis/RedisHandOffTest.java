@@ -32,8 +32,9 @@ class RedisHandOffTest extends OneServerTest {
     @BeforeEach
     void connect() {
         link = TcpProxy.to("127.0.0.1", server.port());
-        near = RedisLocks.connect(options(), RedisTests.PATIENT);
-        far = RedisLocks.connect(RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port())), RedisTests.PATIENT);
+        near = RedisLocks.connect(options(), RedisTests.LONG_TIMEOUTS);
+        far = RedisLocks.connect(
+                RedisOptions.connectTo(RedisURI.create("127.0.0.1", link.port())), RedisTests.LONG_TIMEOUTS);
     }
 
     @AfterEach

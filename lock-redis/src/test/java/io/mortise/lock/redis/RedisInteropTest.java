@@ -27,7 +27,7 @@ class RedisInteropTest extends OneServerTest {
             "if redis.call(\"get\",KEYS[1]) == ARGV[1] then return redis.call(\"del\",KEYS[1]) else return 0 end";
 
     private static LockClient client() {
-        return RedisLocks.connect(options(), RedisTests.PATIENT);
+        return RedisLocks.connect(options(), RedisTests.LONG_TIMEOUTS);
     }
 
     private static boolean take(String value, long millis) {
@@ -60,7 +60,7 @@ class RedisInteropTest extends OneServerTest {
     /** Their keys need not begin as ours do by default. */
     @Test
     void S01_S13_aKeyOfTheirsIsAPrefixAndAName() throws Exception {
-        try (LockClient client = RedisLocks.connect(options().prefix("orders:job-"), RedisTests.PATIENT)) {
+        try (LockClient client = RedisLocks.connect(options().prefix("orders:job-"), RedisTests.LONG_TIMEOUTS)) {
             assertThat(redis.call("SET", "orders:job-42", "somebody", "NX", "PX", "30000"))
                     .isEqualTo("OK");
             assertThat(client.named("42").tryAcquire()).isEmpty();
@@ -77,7 +77,7 @@ class RedisInteropTest extends OneServerTest {
     @Test
     void S07_whoDeletesWithoutComparingTakesOurLockAway() throws Exception {
         try (LockClient client =
-                RedisLocks.connect(options().leaseDuration(Duration.ofSeconds(9)), RedisTests.PATIENT)) {
+                RedisLocks.connect(options().leaseDuration(Duration.ofSeconds(9)), RedisTests.LONG_TIMEOUTS)) {
             Lease lease = client.named("x").acquire();
             redis.call("DEL", "lock:x");
             assertThat(lease.lost()

@@ -28,8 +28,8 @@ class RedisQueueTest extends OneServerTest {
 
     @BeforeEach
     void connect() {
-        holder = RedisLocks.connect(options(), RedisTests.PATIENT);
-        client = RedisLocks.connect(options(), RedisTests.PATIENT);
+        holder = RedisLocks.connect(options(), RedisTests.LONG_TIMEOUTS);
+        client = RedisLocks.connect(options(), RedisTests.LONG_TIMEOUTS);
     }
 
     @AfterEach

@@ -50,7 +50,7 @@ class RedisRenewalsTest {
                     opened.set(backend);
                     return backend;
                 },
-                RedisTests.PATIENT);
+                RedisTests.LONG_TIMEOUTS);
         clock = Objects.requireNonNull(context.get()).clock();
         RedisConnections link = Objects.requireNonNull(opened.get()).link();
         renewals = new RedisRenewals(link, new GrantCheck(link), clock, Duration.ofSeconds(5));

@@ -55,7 +55,7 @@ class RedisSentinelTest {
     private LockClient connect() {
         return Locks.connect(
                 "redis-sentinel://:secret@" + redis.addresses() + "?lease=15s&master=" + RedisTestSentinel.MASTER_NAME,
-                RedisTests.PATIENT);
+                RedisTests.LONG_TIMEOUTS);
     }
 
     @Test

@@ -14,7 +14,7 @@ final class RedisTests {
     static final Duration SOON = Duration.ofSeconds(20);
 
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
-    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private RedisTests() {}
 

@@ -38,7 +38,7 @@ class RedisWireTest extends OneServerTest {
     }
 
     private LockClient client() {
-        LockClient client = RedisLocks.connect(options(), RedisTests.PATIENT);
+        LockClient client = RedisLocks.connect(options(), RedisTests.LONG_TIMEOUTS);
         clients.add(client);
         return client;
     }
@@ -157,7 +157,7 @@ class RedisWireTest extends OneServerTest {
                     backend.set(RedisBackend.open(options(), context));
                     return backend.get();
                 },
-                RedisTests.PATIENT);
+                RedisTests.LONG_TIMEOUTS);
         clients.add(client);
         Semaphore window = new Semaphore(500);
         List<CompletableFuture<?>> failed = new ArrayList<>();

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(90)
 class SentinelMajorityTest {
     private static final Duration LEASE = Duration.ofSeconds(4);
-    private static final ClientOptions PATIENT = RedisTests.PATIENT.requestTimeout(Duration.ofSeconds(10));
+    private static final ClientOptions LONG_TIMEOUTS = RedisTests.LONG_TIMEOUTS.requestTimeout(Duration.ofSeconds(10));
 
     private static RedisTestSentinel redis;
     private final List<TcpProxy> lines = new ArrayList<>();
@@ -94,7 +94,7 @@ class SentinelMajorityTest {
         return Locks.connect(
                 "redis-sentinel://" + sentinels + "?lease=" + lease.toSeconds() + "s&master="
                         + RedisTestSentinel.MASTER_NAME,
-                PATIENT);
+                LONG_TIMEOUTS);
     }
 
     private LockClient connectByLines() {
@@ -146,7 +146,8 @@ class SentinelMajorityTest {
     @Test
     void S15_aSilentSentinelThatTheUrlNamesFirstDelaysNoConnection() throws Exception {
         lines.get(0).blackHole();
-        ClientOptions options = PATIENT.requestTimeout(Duration.ofSeconds(30)).connectTimeout(Duration.ofSeconds(70));
+        ClientOptions options =
+                LONG_TIMEOUTS.requestTimeout(Duration.ofSeconds(30)).connectTimeout(Duration.ofSeconds(70));
         long before = System.nanoTime();
         try (LockClient client = Locks.connect(
                 "redis-sentinel://" + lines.stream().map(TcpProxy::address).collect(Collectors.joining(","))

@@ -40,7 +40,7 @@ class WaitReplicasTest {
                     RedisTests.SOON,
                     () -> "up".equals(redis.info("replication").get("master_link_status")));
         }
-        client = Locks.connect(master.url() + "?waitReplicas=1&lease=3s", RedisTests.PATIENT);
+        client = Locks.connect(master.url() + "?waitReplicas=1&lease=3s", RedisTests.LONG_TIMEOUTS);
     }
 
     @AfterEach

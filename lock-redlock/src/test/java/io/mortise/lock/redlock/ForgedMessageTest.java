@@ -48,7 +48,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
 
     @Test
     void S19_forgedMessageReleasesNoLease() throws Exception {
-        try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
+        try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.LONG_TIMEOUTS)) {
             FiveMastersTest.awaitAllVote(other);
             Lease theirs = other.named("x").acquire();
             Lease ours = client().named("y").acquire();
@@ -73,7 +73,7 @@ class ForgedMessageTest extends ThreeLinkedMastersTest {
     /** A client deletes the queue entry of an unknown attempt only if that was its own. */
     @Test
     void S19_forgedMessageDeletesNoQueueEntryOfAnotherClient() throws Exception {
-        try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
+        try (LockClient other = RedlockLocks.connect(options(), FiveMastersTest.LONG_TIMEOUTS)) {
             FiveMastersTest.awaitAllVote(other);
             Lease held = other.named("x").acquire();
             CompletableFuture<Lease> waiting = client().named("x").acquireAsync();

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class MasterQuarantineTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Duration LEASE = Duration.ofSeconds(4);
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private RedisTestMasters masters;
 
@@ -51,7 +51,7 @@ class MasterQuarantineTest {
     }
 
     private LockClient connect(String parameters) {
-        return Locks.connect(masters.url() + "?" + parameters, PATIENT);
+        return Locks.connect(masters.url() + "?" + parameters, LONG_TIMEOUTS);
     }
 
     private static void restartEmpty(RedisTestServer master) {
@@ -145,7 +145,7 @@ class MasterQuarantineTest {
                 .toList();
         String cut = lines.stream().map(line -> "127.0.0.1:" + line.port()).collect(Collectors.joining(","));
         try (LockClient present = connect(parameters);
-                LockClient absent = Locks.connect("redlock://" + cut + "?" + parameters, PATIENT)) {
+                LockClient absent = Locks.connect("redlock://" + cut + "?" + parameters, LONG_TIMEOUTS)) {
             masters.all().forEach(MasterQuarantineTest::awaitVotes);
             Lease lease = absent.named("x", LockOptions.defaults().leaseDuration(longLease))
                     .acquire();

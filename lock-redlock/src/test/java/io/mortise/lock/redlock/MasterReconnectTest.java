@@ -58,7 +58,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
         RedlockKeys keys = new RedlockKeys("long:");
         try (LockClient holder = RedlockLocks.connect(
                 options().prefix(keys.prefix()).maxLease(tenMinutes).leaseDuration(tenMinutes),
-                FiveMastersTest.PATIENT)) {
+                FiveMastersTest.LONG_TIMEOUTS)) {
             FiveMastersTest.awaitAllVote(holder);
             Lease lease = holder.named("x").acquire();
             for (int master = 1; master < 3; master++) {

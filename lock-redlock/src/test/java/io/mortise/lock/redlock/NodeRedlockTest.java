@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("once")
 class NodeRedlockTest {
     private static final Duration SOON = Duration.ofSeconds(20);
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final String LEASE = "?lease=5s";
 
@@ -40,9 +40,9 @@ class NodeRedlockTest {
     static void start() throws Exception {
         NodeRedlock.install();
         masters = RedisTestMasters.start(3);
-        three = Locks.connect(masters.url() + LEASE + "&testOnlyNewMasters=true", PATIENT);
+        three = Locks.connect(masters.url() + LEASE + "&testOnlyNewMasters=true", LONG_TIMEOUTS);
         FiveMastersTest.awaitAllVote(three);
-        one = Locks.connect(masters.get(0).url() + LEASE, PATIENT);
+        one = Locks.connect(masters.get(0).url() + LEASE, LONG_TIMEOUTS);
     }
 
     @AfterAll

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class RedlockAclUserTest {
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     /** The rules of the page's block for every server, and those that are for Redlock besides. */
     private static String[] rules() throws IOException {
@@ -57,8 +57,8 @@ class RedlockAclUserTest {
         RedisServerOptions options = RedisServerOptions.defaults().withUser("locks", rules());
         try (RedisTestMasters masters = RedisTestMasters.start(3, options)) {
             String url = masters.url().replace("redlock://", "redlock://locks:s3cret@") + "?lease=3s&maxLease=3s";
-            try (LockClient one = Locks.connect(url, PATIENT);
-                    LockClient two = Locks.connect(url, PATIENT)) {
+            try (LockClient one = Locks.connect(url, LONG_TIMEOUTS);
+                    LockClient two = Locks.connect(url, LONG_TIMEOUTS)) {
                 exercise(one, two);
             }
             masters.each(redis -> {

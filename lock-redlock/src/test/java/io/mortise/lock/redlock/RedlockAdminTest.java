@@ -38,7 +38,7 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
     void S18_newClientQueriesAllMasters() throws Exception {
         bare(0, "SET", X.grant(), "somebody");
         link(2).delay(Duration.ofMillis(100));
-        try (LockClient fresh = RedlockLocks.connect(options(), FiveMastersTest.PATIENT)) {
+        try (LockClient fresh = RedlockLocks.connect(options(), FiveMastersTest.LONG_TIMEOUTS)) {
             assertThat(holders(fresh.admin().orElseThrow())).isEmpty();
         }
         link(2).delay(Duration.ZERO);

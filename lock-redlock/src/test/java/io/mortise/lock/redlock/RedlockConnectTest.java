@@ -45,7 +45,7 @@ class RedlockConnectTest {
     private static final Duration LONG_LEASE = Duration.ofSeconds(6);
     private static final String SHORT_LEASE = "?lease=2s&maxLease=6s&testOnlyNewMasters=true";
     private static final Duration SOON = FiveMastersTest.SOON;
-    private static final ClientOptions PATIENT = FiveMastersTest.PATIENT;
+    private static final ClientOptions LONG_TIMEOUTS = FiveMastersTest.LONG_TIMEOUTS;
 
     private static RedisTestMasters masters;
 
@@ -111,8 +111,8 @@ class RedlockConnectTest {
     }
 
     private static void works(String url) throws Exception {
-        try (LockClient one = Locks.connect(url, PATIENT);
-                LockClient two = Locks.connect(url, PATIENT)) {
+        try (LockClient one = Locks.connect(url, LONG_TIMEOUTS);
+                LockClient two = Locks.connect(url, LONG_TIMEOUTS)) {
             works(one, two);
         }
     }
@@ -159,8 +159,8 @@ class RedlockConnectTest {
                 .sslOptions(SslOptions.builder()
                         .trustManager(certificates().toFile())
                         .build());
-        try (LockClient one = RedlockLocks.connect(options, PATIENT);
-                LockClient two = RedlockLocks.connect(options, PATIENT)) {
+        try (LockClient one = RedlockLocks.connect(options, LONG_TIMEOUTS);
+                LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
             FiveMastersTest.awaitAllVote(one);
             works(one, two);
             Await.until("all vote", SOON, () -> noneFails(one));
@@ -183,7 +183,7 @@ class RedlockConnectTest {
 
     private static void refusedAtOnce(String url, String part) {
         long start = System.nanoTime();
-        assertThatThrownBy(() -> Locks.connect(url, PATIENT))
+        assertThatThrownBy(() -> Locks.connect(url, LONG_TIMEOUTS))
                 .as(url)
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContainingAll("127.0.0.1:", part)
@@ -214,7 +214,8 @@ class RedlockConnectTest {
     @Test
     void S15_wrongCredentialsAtAMajorityFailAtOnce() {
         long start = System.nanoTime();
-        assertThatThrownBy(() -> RedlockLocks.connect(shortLease(RedlockOptions.connectTo(wrongAt(0, 2))), PATIENT))
+        assertThatThrownBy(
+                        () -> RedlockLocks.connect(shortLease(RedlockOptions.connectTo(wrongAt(0, 2))), LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)
                 .hasMessageContaining("WRONGPASS")
                 .hasMessageNotContaining(SECRET);
@@ -224,8 +225,8 @@ class RedlockConnectTest {
     @Test
     void S15_wrongCredentialsAtOneMasterAreReportedAndTolerated() throws Exception {
         RedlockOptions options = shortLease(RedlockOptions.connectTo(wrongAt(1)));
-        try (LockClient one = RedlockLocks.connect(options, PATIENT);
-                LockClient two = RedlockLocks.connect(options, PATIENT)) {
+        try (LockClient one = RedlockLocks.connect(options, LONG_TIMEOUTS);
+                LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
             works(one, two);
             RedlockSummary summary = summary(one);
             assertThat(summary.count(RedlockSummary.Vote.ACQUIRED)).isEqualTo(2);
@@ -271,8 +272,8 @@ class RedlockConnectTest {
         try {
             RedlockOptions options =
                     shortLease(RedlockOptions.using(application)).prefix("lock:borrowed:");
-            try (LockClient one = RedlockLocks.connect(options, PATIENT);
-                    LockClient two = RedlockLocks.connect(options, PATIENT)) {
+            try (LockClient one = RedlockLocks.connect(options, LONG_TIMEOUTS);
+                    LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
                 works(one, two);
             }
             for (int i = 0; i < application.size(); i++) {

@@ -23,7 +23,7 @@ class RedlockSharedPrefixTest extends ThreeLinkedMastersTest {
     @Test
     void S12_S13_backendsDoNotHandLocksToWaitersOfEachOther() throws Exception {
         try (LockClient redis = RedisLocks.connect(
-                RedisOptions.connectTo(RedisURI.create(server(0).url())), FiveMastersTest.PATIENT)) {
+                RedisOptions.connectTo(RedisURI.create(server(0).url())), FiveMastersTest.LONG_TIMEOUTS)) {
             Lease onOne = redis.named("x").acquire();
             Lease onMajority = client().named("x").acquire();
             CompletableFuture<Lease> redlockWaiter = client().named("x").acquireAsync();

@@ -206,7 +206,7 @@ class RedlockWireTest extends FiveMastersTest {
                     backend.set(RedlockBackend.open(options(), context));
                     return backend.get();
                 },
-                PATIENT);
+                LONG_TIMEOUTS);
         closeLater(client);
         int window = 200;
         Semaphore under = new Semaphore(window);

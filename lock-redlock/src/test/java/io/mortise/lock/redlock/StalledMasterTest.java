@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class StalledMasterTest {
     private static final Duration SOON = Duration.ofSeconds(20);
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     /** Far below the node timeout of 500 ms, and far above what four masters that answer take. */
     private static final Duration QUICK = Duration.ofMillis(150);
@@ -64,7 +64,8 @@ class StalledMasterTest {
     }
 
     private static LockClient connect() {
-        LockClient client = Locks.connect(masters.url() + "?lease=10s&maxLease=10s&testOnlyNewMasters=true", PATIENT);
+        LockClient client =
+                Locks.connect(masters.url() + "?lease=10s&maxLease=10s&testOnlyNewMasters=true", LONG_TIMEOUTS);
         FiveMastersTest.awaitAllVote(client); // the test before may have restarted one of them
         return client;
     }

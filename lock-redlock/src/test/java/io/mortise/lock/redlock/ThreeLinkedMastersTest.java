@@ -62,7 +62,7 @@ abstract class ThreeLinkedMastersTest {
                     backend.set(RedlockBackend.open(options(), lent));
                     return backend();
                 },
-                FiveMastersTest.PATIENT);
+                FiveMastersTest.LONG_TIMEOUTS);
         FiveMastersTest.awaitAllVote(client);
     }
 

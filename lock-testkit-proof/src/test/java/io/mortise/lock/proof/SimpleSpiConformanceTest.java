@@ -24,17 +24,17 @@ class SimpleSpiConformanceTest extends LockConformance {
         return new OneTable();
     }
 
-    private static final class OneTable extends LinkedBackendUnderTest<TableClient> {
-        private final Table table = new Table();
+    private static final class OneTable extends LinkedBackendUnderTest<LockTableClient> {
+        private final LockTable table = new LockTable();
         private volatile boolean stopped;
 
         @Override
-        protected TableClient newLink() {
-            return new TableClient(table, () -> stopped);
+        protected LockTableClient newLink() {
+            return new LockTableClient(table, () -> stopped);
         }
 
         @Override
-        protected LockClient connect(TableClient link, ClientOptions options) {
+        protected LockClient connect(LockTableClient link, ClientOptions options) {
             if (stopped) {
                 throw new BackendUnavailableException("a table in memory: stopped");
             }

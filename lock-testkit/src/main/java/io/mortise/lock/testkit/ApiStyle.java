@@ -53,7 +53,7 @@ enum ApiStyle {
 
     abstract ReleaseOutcome release(Lease lease) throws InterruptedException;
 
-    /** The result, or the exception that the blocking face would have thrown. An interrupt withdraws, as it does there. */
+    /** The result, or the exception that the blocking style would have thrown. An interrupt withdraws, as it does there. */
     static <T> T result(Future<T> future) throws InterruptedException {
         try {
             return future.get(Bench.LONG.toMillis(), TimeUnit.MILLISECONDS);

@@ -227,9 +227,9 @@ public final class Bench implements AutoCloseable {
     }
 
     /** Waits so long for a lock that another holds. In so short a time a loaded server need not even have said "busy": false. */
-    static boolean waitInVain(ApiStyle face, DistributedLock lock, Duration maxWait) throws InterruptedException {
+    static boolean waitInVain(ApiStyle style, DistributedLock lock, Duration maxWait) throws InterruptedException {
         try {
-            Optional<Lease> lease = face.tryAcquire(lock, maxWait);
+            Optional<Lease> lease = style.tryAcquire(lock, maxWait);
             Assertions.assertTrue(lease.isEmpty(), () -> "granted though another holds it: " + lease);
             return true;
         } catch (BackendUnavailableException e) {

@@ -33,18 +33,18 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface ClosingContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S16_waitersFailAndNothingCanBeAskedAnyMore(ApiStyle face) throws Exception {
+    default void S16_waitersFailAndNothingCanBeAskedAnyMore(ApiStyle style) throws Exception {
         LockClient client = bench().client();
         try (Lease held = bench().client().named("x").acquire()) {
-            Future<Lease> waiting = bench().start(() -> face.acquire(client.named("x")));
-            Future<Optional<Lease>> bounded = bench().start(() -> face.tryAcquire(client.named("x"), Bench.LONG));
+            Future<Lease> waiting = bench().start(() -> style.acquire(client.named("x")));
+            Future<Optional<Lease>> bounded = bench().start(() -> style.tryAcquire(client.named("x"), Bench.LONG));
             Bench.awaitWaiters(client, "x", 1);
             client.close();
             Bench.eventually("waiters end", Bench.PROMPT, () -> waiting.isDone() && bounded.isDone());
             assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> ApiStyle.result(bounded)).isInstanceOf(ClientClosedException.class);
-            assertThatThrownBy(() -> face.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);
-            assertThatThrownBy(() -> face.tryAcquire(client.named("y"), Duration.ZERO))
+            assertThatThrownBy(() -> style.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> style.tryAcquire(client.named("y"), Duration.ZERO))
                     .isInstanceOf(ClientClosedException.class);
             assertThat(held.isHeld()).isTrue();
         }

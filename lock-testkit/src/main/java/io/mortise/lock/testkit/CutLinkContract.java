@@ -23,21 +23,21 @@ interface CutLinkContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S07_aShortCutKeepsTheLeaseOrItsLossIsTold(ApiStyle face) throws Exception {
+    default void S07_aShortCutKeepsTheLeaseOrItsLossIsTold(ApiStyle style) throws Exception {
         LockClient client = bench().client(RIDES_IT_OUT);
         LockClient other = bench().client();
-        Lease lease = face.acquire(client.named("x", bench().shortLease(client)));
+        Lease lease = style.acquire(client.named("x", bench().shortLease(client)));
         CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
-        Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
+        Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
         Bench.awaitWaiters(other, "x", 1);
         bench().nemesis().cut(client, "S02, S05, S07 over a short cut");
         Duration lasting = bench().backend().lease().dividedBy(10);
         Bench.eventually("the cut has lasted", Bench.LONG, Bench.timePasses(lasting));
         bench().nemesis().heal(client);
         // Whatever became of the lease, its client works again.
-        face.release(face.tryAcquire(client.named("y"), Bench.LONG).orElseThrow());
+        style.release(style.tryAcquire(client.named("y"), Bench.LONG).orElseThrow());
         assertThat(waiting.isDone() && lease.isHeld()).as("S02: two believe").isFalse();
-        ReleaseOutcome outcome = face.release(lease);
+        ReleaseOutcome outcome = style.release(lease);
         Bench.assertHonest(outcome, lease);
         Lease next = ApiStyle.result(waiting);
         if (other.capabilities().contains(Capability.FENCING)) {
@@ -45,33 +45,33 @@ interface CutLinkContract extends Contract {
         }
         assertThat(lost.isDone()).as("told of a loss").isEqualTo(outcome == ReleaseOutcome.LOST);
         assertThat(next.isHeld()).isTrue();
-        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(other, "x");
     }
 
     /** One lock is released while the link is cut, so that no hint can come, the other one afterwards. */
     @ParameterizedTest
     @EnumSource
-    default void S11_waitersSurviveAShortCut(ApiStyle face) throws Exception {
+    default void S11_waitersSurviveAShortCut(ApiStyle style) throws Exception {
         LockClient client = bench().client(RIDES_IT_OUT);
         LockClient other = bench().client();
         Lease during = other.named("during").acquire();
         Lease after = other.named("after").acquire();
-        Future<Lease> one = bench().start(() -> face.acquire(client.named("during")));
-        Future<Lease> two = bench().start(() -> face.acquire(client.named("after")));
+        Future<Lease> one = bench().start(() -> style.acquire(client.named("during")));
+        Future<Lease> two = bench().start(() -> style.acquire(client.named("after")));
         Bench.awaitWaiters(other, "during", 1);
         Bench.awaitWaiters(other, "after", 1);
         bench().nemesis().cut(client, "S11 for waiters over a short cut");
-        assertThat(face.release(during)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(during)).isEqualTo(ReleaseOutcome.RELEASED);
         Duration lasting = bench().backend().lease().dividedBy(10);
         Bench.eventually("the cut has lasted", Bench.LONG, Bench.timePasses(lasting));
         assertThat(two.isDone()).isFalse();
         bench().nemesis().heal(client);
-        assertThat(face.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
         for (Future<Lease> waiting : List.of(one, two)) {
             Lease lease = ApiStyle.result(waiting);
             assertThat(lease.isHeld()).isTrue();
-            assertThat(face.release(lease))
+            assertThat(style.release(lease))
                     .isNotEqualTo(ReleaseOutcome.LOST); // unknown where the store is slow for once
             bench().assertFree(other, lease.lockName());
         }
@@ -79,15 +79,15 @@ interface CutLinkContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S08_aReleaseDuringACutIsBoundedAndSettles(ApiStyle face) throws Exception {
+    default void S08_aReleaseDuringACutIsBoundedAndCleanedUp(ApiStyle style) throws Exception {
         LockClient client = bench().client(RIDES_IT_OUT);
         LockClient other = bench().client();
-        Lease lease = face.acquire(client.named("x", bench().shortLease(client)));
-        Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
+        Lease lease = style.acquire(client.named("x", bench().shortLease(client)));
+        Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
         Bench.awaitWaiters(other, "x", 1);
         bench().nemesis().cut(client, "S08 for a release during a cut");
         long start = System.nanoTime();
-        ReleaseOutcome outcome = face.release(lease);
+        ReleaseOutcome outcome = style.release(lease);
         assertThat(outcome).as("nobody can know that it worked").isNotEqualTo(ReleaseOutcome.RELEASED);
         Bench.assertHonest(outcome, lease); // LOST where the connection is the lease
         assertThat(TimeBounds.since(start))
@@ -98,12 +98,12 @@ interface CutLinkContract extends Contract {
         long healed = System.nanoTime();
         Lease next = ApiStyle.result(waiting);
         assertThat(TimeBounds.since(healed))
-                .as("until it settled")
+                .as("until it is cleaned up")
                 .isLessThan(bench().backend().takeoverWithin());
-        assertThat(face.release(lease)).as("the outcome stays").isEqualTo(outcome);
+        assertThat(style.release(lease)).as("the outcome stays").isEqualTo(outcome);
         assertThat(next.isHeld()).isTrue();
-        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
-        face.release(face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow());
+        assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        style.release(style.tryAcquire(client.named("x"), Bench.LONG).orElseThrow());
         bench().assertFree(other, "x");
     }
 }

@@ -22,21 +22,21 @@ interface DeletionContract extends Contract {
     /** One story: S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S07_aHolderWhoseEntryWasDeletedIsToldOnceAndTheNextIsGranted(ApiStyle face) throws Exception {
+    default void S07_aHolderWhoseEntryWasDeletedIsToldOnceAndTheNextIsGranted(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         BackendUnderTest backend = bench().backend();
         // Where the store tells at once, a renewal must not be what told.
         boolean pushed = backend.removalToldWithin().compareTo(backend.lease()) < 0;
         LockOptions options = pushed ? LockOptions.defaults() : bench().shortLease(one);
-        Lease stale = face.acquire(one.named("x", options));
+        Lease stale = style.acquire(one.named("x", options));
         List<LossReason> told = new CopyOnWriteArrayList<>();
         CompletableFuture<Long> toldAt = new CompletableFuture<>();
         stale.lost().thenAccept(reason -> {
             told.add(reason);
             toldAt.complete(System.nanoTime());
         });
-        Future<Lease> waiting = bench().start(() -> face.acquire(two.named("x", options)));
+        Future<Lease> waiting = bench().start(() -> style.acquire(two.named("x", options)));
         Bench.awaitWaiters(two, "x", 1);
         long deleted = System.nanoTime();
         bench().nemesis().deleteGrant("x", "S03, S05, S06, S07, S11 after a deletion");
@@ -49,11 +49,11 @@ interface DeletionContract extends Contract {
             assertThat(successor.fencingToken()).as("S03").isGreaterThan(stale.fencingToken());
         }
         for (int i = 0; i < 2; i++) {
-            assertThat(face.release(stale)).as("S05").isEqualTo(ReleaseOutcome.LOST);
+            assertThat(style.release(stale)).as("S05").isEqualTo(ReleaseOutcome.LOST);
             assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         }
         assertThat(successor.isHeld()).isTrue();
-        assertThat(face.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(two, "x");
         assertThat(stale.isHeld()).as("S06").isFalse();
         assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
@@ -62,18 +62,18 @@ interface DeletionContract extends Contract {
     /** The release may be sent before the holder was told, and may meet the next grant of the same client. */
     @ParameterizedTest
     @EnumSource
-    default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNext(ApiStyle face) throws Exception {
+    default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNext(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         for (int i = 0; i < 3; i++) {
-            Lease stale = face.acquire(one.named("x"));
+            Lease stale = style.acquire(one.named("x"));
             bench().nemesis().deleteGrant("x", "S05 right after a deletion");
-            Lease next = face.tryAcquire((i % 2 == 0 ? one : two).named("x"), Bench.LONG)
+            Lease next = style.tryAcquire((i % 2 == 0 ? one : two).named("x"), Bench.LONG)
                     .orElseThrow();
-            assertThat(face.release(stale)).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(style.release(stale)).isEqualTo(ReleaseOutcome.LOST);
             assertThat(two.named("x").tryAcquire()).as("the next one's lock").isEmpty();
             assertThat(next.isHeld()).isTrue();
-            assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         }
     }
 }

@@ -28,22 +28,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface ExclusionContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S01_threadsOfOneClientExcludeEachOther(ApiStyle face) throws Exception {
+    default void S01_threadsOfOneClientExcludeEachOther(ApiStyle style) throws Exception {
         LockClient client = bench().client();
-        exclude(face, Collections.nCopies(6, client), 25);
+        exclude(style, Collections.nCopies(6, client), 25);
     }
 
     @ParameterizedTest
     @EnumSource
-    default void S01_clientsExcludeEachOther(ApiStyle face) throws Exception {
+    default void S01_clientsExcludeEachOther(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockClient three = bench().client();
-        exclude(face, List.of(one, two, three, one, two, three), 25);
+        exclude(style, List.of(one, two, three, one, two, three), 25);
     }
 
     /** A counter without any protection of its own ends right only if nobody was inside with another. */
-    private void exclude(ApiStyle face, List<LockClient> clients, int rounds) throws Exception {
+    private void exclude(ApiStyle style, List<LockClient> clients, int rounds) throws Exception {
         int[] counter = new int[1];
         AtomicInteger inside = new AtomicInteger();
         Set<Long> tokens = Collections.synchronizedSet(new HashSet<>());
@@ -52,7 +52,7 @@ interface ExclusionContract extends Contract {
             DistributedLock lock = client.named("counter");
             workers.add(bench().start(() -> {
                 for (int i = 0; i < rounds; i++) {
-                    Lease lease = face.acquire(lock);
+                    Lease lease = style.acquire(lock);
                     assertThat(inside.incrementAndGet()).as("owners inside").isEqualTo(1);
                     assertThat(lease.isHeld()).isTrue();
                     if (client.capabilities().contains(Capability.FENCING)) {
@@ -62,7 +62,7 @@ interface ExclusionContract extends Contract {
                     LockSupport.parkNanos(10_000); // time for an intruder
                     counter[0] = seen + 1;
                     inside.decrementAndGet();
-                    assertThat(face.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
+                    assertThat(style.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
                 }
                 return null;
             }));
@@ -127,16 +127,16 @@ interface ExclusionContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S03_tokensRiseOverReleasesAndClients(ApiStyle face) throws Exception {
+    default void S03_tokensRiseOverReleasesAndClients(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Bench.onlyIf(one, Capability.FENCING);
         long last = Long.MIN_VALUE;
         for (int i = 0; i < 10; i++) {
-            Lease lease = face.acquire((i % 3 == 0 ? two : one).named("x"));
+            Lease lease = style.acquire((i % 3 == 0 ? two : one).named("x"));
             assertThat(lease.fencingToken()).as("token of grant %s", i).isGreaterThan(last);
             last = lease.fencingToken();
-            face.release(lease);
+            style.release(lease);
         }
         one.close();
         two.close();
@@ -157,16 +157,16 @@ interface ExclusionContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S04_theSameThreadAcquiringTwiceWaits(ApiStyle face) throws Exception {
+    default void S04_theSameThreadAcquiringTwiceWaits(ApiStyle style) throws Exception {
         DistributedLock lock = bench().client().named("x");
-        Lease first = face.acquire(lock);
-        assertThat(face.tryAcquire(lock, Duration.ZERO)).isEmpty();
-        Bench.waitInVain(face, lock, Duration.ofMillis(500));
-        assertThat(face.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
-        Lease second = face.acquire(lock);
+        Lease first = style.acquire(lock);
+        assertThat(style.tryAcquire(lock, Duration.ZERO)).isEmpty();
+        Bench.waitInVain(style, lock, Duration.ofMillis(500));
+        assertThat(style.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease second = style.acquire(lock);
         assertThat(second.ownerId()).as("the owner id of the next grant").isNotEqualTo(first.ownerId());
         assertThat(List.of(first.ownerId(), second.ownerId()))
                 .allSatisfy(id -> assertThat(id).matches("[0-9a-f]{32}"));
-        face.release(second);
+        style.release(second);
     }
 }

@@ -20,25 +20,25 @@ interface ExpiryContract extends Contract {
     /** One story: S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S06_whatTheStoreExpiredIsLostForGood(ApiStyle face) throws Exception {
+    default void S06_whatTheStoreExpiredIsLostForGood(ApiStyle style) throws Exception {
         LockClient expired = bench().client();
         LockClient other = bench().client();
         LockClient third = bench().client();
-        Lease old = face.acquire(expired.named("x", bench().shortLease(expired)));
+        Lease old = style.acquire(expired.named("x", bench().shortLease(expired)));
         List<LossReason> told = new CopyOnWriteArrayList<>();
         old.lost().thenAccept(told::add);
-        Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
+        Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
         Bench.awaitWaiters(other, "x", 1);
         bench().nemesis().expireSession(expired, "S03, S05, S06, S07, S11 over expiry by the store");
         Duration bound = bench().backend().lease().plus(Bench.PROMPT); // within which every backend renews
         Bench.eventually("S07: the holder is told", bound, () -> !told.isEmpty());
         assertThat(old.isHeld()).isFalse();
         Lease next = ApiStyle.result(waiting);
-        assertThat(face.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
+        assertThat(style.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         assertThat(next.isHeld()).isTrue();
-        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
-        Lease again = face.acquire(expired.named("x"));
+        assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease again = style.acquire(expired.named("x"));
         if (expired.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
             assertThat(again.fencingToken()).as("S03").isGreaterThan(next.fencingToken());
@@ -47,7 +47,7 @@ interface ExpiryContract extends Contract {
         assertThat(old.isHeld())
                 .as("S06, while another lease of the client is held")
                 .isFalse();
-        assertThat(face.release(again)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(again)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(other, "x");
         // A store that merely no longer has the grant cannot say why.
         assertThat(told)
@@ -59,23 +59,23 @@ interface ExpiryContract extends Contract {
     /** A waiter is no lease: where its place in the queue ended with the session, it takes a new one. */
     @ParameterizedTest
     @EnumSource
-    default void S11_aWaiterOutlivesItsSession(ApiStyle face) throws Exception {
+    default void S11_aWaiterOutlivesItsSession(ApiStyle style) throws Exception {
         LockClient expired = bench().client();
         LockClient other = bench().client();
-        Lease held = face.acquire(other.named("x"));
-        Future<Lease> waiting = bench().start(() -> face.acquire(expired.named("x")));
+        Lease held = style.acquire(other.named("x"));
+        Future<Lease> waiting = bench().start(() -> style.acquire(expired.named("x")));
         Bench.awaitWaiters(other, "x", 1);
-        Lease own = face.acquire(expired.named("y", bench().shortLease(expired)));
+        Lease own = style.acquire(expired.named("y", bench().shortLease(expired)));
         bench().nemesis().expireSession(expired, "S11 for the waiters of an expired session");
         Bench.await(own.lost());
         assertThat(waiting.isDone()).as("granted while another holds it").isFalse();
-        assertThat(face.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease granted = ApiStyle.result(waiting);
         assertThat(granted.isHeld()).as("a grant on a session that is over").isTrue();
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(granted.fencingToken()).isGreaterThan(held.fencingToken());
         }
-        assertThat(face.release(granted)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(granted)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(other, "x");
     }
 }

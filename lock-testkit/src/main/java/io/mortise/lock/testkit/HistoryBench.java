@@ -2,11 +2,11 @@
 package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.history.Bounds;
 import io.mortise.lock.testkit.history.Event;
 import io.mortise.lock.testkit.history.Event.Disturbed;
 import io.mortise.lock.testkit.history.FencedResource;
 import io.mortise.lock.testkit.history.History;
+import io.mortise.lock.testkit.history.HistoryBounds;
 import io.mortise.lock.testkit.history.HistoryChecker;
 import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HistoryWorkload;
@@ -154,7 +154,7 @@ final class HistoryBench {
     /** The history is good; if not, it is kept in a file that the failure names. */
     HistoryReport check() throws IOException {
         HistoryReport report =
-                new HistoryChecker(Bounds.takeoverWithin(bench.backend().takeoverWithin())).check(history);
+                new HistoryChecker(HistoryBounds.takeoverWithin(bench.backend().takeoverWithin())).check(history);
         if (!report.violations().isEmpty()) {
             Path file = Files.createTempFile("mortise-history-", ".txt");
             Files.write(file, history.lines());

@@ -20,9 +20,9 @@ interface LeftoversContract extends Contract {
 
     @Test
     default void S17_waitersOnManyNamesLeaveNothing() throws Exception {
-        ClientOptions patient = ClientOptions.defaults().unavailableAfter(Bench.LONG); // so many at once
-        LockClient holder = bench().client(patient);
-        LockClient waiter = bench().client(patient);
+        ClientOptions longTimeouts = ClientOptions.defaults().unavailableAfter(Bench.LONG); // so many at once
+        LockClient holder = bench().client(longTimeouts);
+        LockClient waiter = bench().client(longTimeouts);
         holder.named("warm").run(lease -> waiter.named("warm").tryAcquire()); // starts what is started once
         int threads = threads();
         List<CompletableFuture<Lease>> holding = new ArrayList<>();

@@ -29,39 +29,39 @@ interface LostReplyContract extends Contract {
     /** The grant that nobody was told of is found again: it must not stand in the way of its own client. */
     @ParameterizedTest
     @EnumSource
-    default void S08_anAcquireIsGrantedThoughItsReplyWasLost(ApiStyle face) throws Exception {
+    default void S08_anAcquireIsGrantedThoughItsReplyWasLost(ApiStyle style) throws Exception {
         LockClient client = bench().client(NOTICES_SOON);
         LockClient other = bench().client();
         for (int i = 0; i < 2; i++) {
             bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
             // A lease that outlasts the wait: expiry must not be what clears the way.
-            Lease lease = face.tryAcquire(client.named("x"), Bench.LONG).orElseThrow();
-            Future<Lease> waiting = bench().start(() -> face.acquire(other.named("x")));
+            Lease lease = style.tryAcquire(client.named("x"), Bench.LONG).orElseThrow();
+            Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
             Bench.awaitWaiters(other, "x", 1);
             assertThat(waiting.isDone() && lease.isHeld())
                     .as("S01: two believe")
                     .isFalse();
-            Bench.assertHonest(face.release(lease), lease);
+            Bench.assertHonest(style.release(lease), lease);
             Lease next = ApiStyle.result(waiting);
             if (other.capabilities().contains(Capability.FENCING)) {
                 assertThat(next.fencingToken()).as("S03").isGreaterThan(lease.fencingToken());
             }
-            assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         }
         bench().assertFree(other, "x");
     }
 
     @ParameterizedTest
     @EnumSource
-    default void S08_aLostReplyHoldsUpNobodyBehindIt(ApiStyle face) throws Exception {
+    default void S08_aLostReplyHoldsUpNobodyBehindIt(ApiStyle style) throws Exception {
         LockClient client = bench().client(NOTICES_SOON);
         LockClient other = bench().client();
         bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
-        Future<Lease> acquiring = bench().start(() -> face.acquire(client.named("x", bench().shortLease(client))));
+        Future<Lease> acquiring = bench().start(() -> style.acquire(client.named("x", bench().shortLease(client))));
         CompletableFuture<ReleaseOutcome> behind =
                 other.named("x").acquireAsync().thenCompose(Lease::releaseAsync);
         Lease lease = ApiStyle.result(acquiring);
-        Bench.assertHonest(face.release(lease), lease);
+        Bench.assertHonest(style.release(lease), lease);
         assertThat(ApiStyle.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);
         bench().assertFree(other, "x");
     }
@@ -76,21 +76,21 @@ interface LostReplyContract extends Contract {
         AtomicInteger round = new AtomicInteger();
         TimeBounds.overshoot("until nothing is left", bench().backend().lease().plus(healthy), healthy, () -> {
             int number = round.getAndIncrement();
-            ApiStyle face = number % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
-            String name = "x" + number; // a minority of several servers may not have settled the last one yet
+            ApiStyle style = number % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
+            String name = "x" + number; // a minority of several servers may not have cleaned up the last one yet
             client.named("y", bench().shortLease(client)).tryRun(Bench.LONG, Lease::ensureHeld); // connected again
             bench().nemesis().dropNextReply(client, "S08 when the reply to an acquire is lost");
             long start = System.nanoTime();
             Optional<Lease> lease = Optional.empty();
             try {
-                lease = face.tryAcquire(client.named(name, bench().shortLease(client)), maxWait);
+                lease = style.tryAcquire(client.named(name, bench().shortLease(client)), maxWait);
                 assertThat(lease).as("S15: no answer is not busy").isPresent();
             } catch (BackendUnavailableException e) {
                 assertThat(TimeBounds.since(start)).as("S09").isLessThan(maxWait.plus(Bench.PROMPT));
             }
             long over = System.nanoTime();
             if (lease.isPresent()) {
-                Bench.assertHonest(face.release(lease.get()), lease.get());
+                Bench.assertHonest(style.release(lease.get()), lease.get());
             }
             assertThat(other.named(name).tryAcquire(bench().backend().takeoverWithin()))
                     .as("the lock")
@@ -104,16 +104,16 @@ interface LostReplyContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S05_aReleaseWhoseReplyWasLostIsNotCalledLost(ApiStyle face) throws Exception {
+    default void S05_aReleaseWhoseReplyWasLostIsNotCalledLost(ApiStyle style) throws Exception {
         LockClient client = bench().client(NOTICES_SOON);
         LockClient other = bench().client();
         LockClient third = bench().client();
         for (int i = 0; i < 2; i++) {
-            Lease lease = face.tryAcquire(client.named("x", bench().shortLease(client)), Bench.LONG)
+            Lease lease = style.tryAcquire(client.named("x", bench().shortLease(client)), Bench.LONG)
                     .orElseThrow();
             bench().nemesis().dropNextReply(client, "S05, S08 when the reply to a release is lost");
             long start = System.nanoTime();
-            ReleaseOutcome outcome = face.release(lease);
+            ReleaseOutcome outcome = style.release(lease);
             assertThat(TimeBounds.since(start))
                     .as("release")
                     .isLessThan(NOTICES_SOON.requestTimeout().plus(Bench.PROMPT));
@@ -122,9 +122,9 @@ interface LostReplyContract extends Contract {
             Lease next = other.named("x")
                     .tryAcquire(bench().backend().takeoverWithin())
                     .orElseThrow();
-            assertThat(face.release(lease)).as("released again").isEqualTo(outcome);
+            assertThat(style.release(lease)).as("released again").isEqualTo(outcome);
             assertThat(third.named("x").tryAcquire()).as("the successor's lock").isEmpty();
-            assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         }
         bench().assertFree(other, "x");
     }
@@ -137,12 +137,12 @@ interface LostReplyContract extends Contract {
         Duration roundTrip = Duration.ofMillis(10);
         bench().nemesis().delay(client, roundTrip.dividedBy(2), "S08 for each reply of a cycle");
         for (int position = 0; position < 6; position++) {
-            ApiStyle face = position % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
+            ApiStyle style = position % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
             Lease before = other.named("x").tryAcquire(Bench.LONG).orElseThrow();
             long start = System.nanoTime();
             Future<Lease> cycle = bench().start(() -> {
-                Lease lease = face.acquire(client.named("x", bench().shortLease(client)));
-                Bench.assertHonest(face.release(lease), lease);
+                Lease lease = style.acquire(client.named("x", bench().shortLease(client)));
+                Bench.assertHonest(style.release(lease), lease);
                 return lease;
             });
             Future<?> releasing = bench().start(() -> {

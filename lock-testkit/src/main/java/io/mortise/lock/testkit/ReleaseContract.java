@@ -24,46 +24,46 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S05_releaseIsIdempotentAndSparesTheSuccessor(ApiStyle face) throws Exception {
+    default void S05_releaseIsIdempotentAndSparesTheSuccessor(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
-        Lease first = face.acquire(one.named("x"));
-        assertThat(face.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
-        Lease second = face.acquire(two.named("x"));
+        Lease first = style.acquire(one.named("x"));
+        assertThat(style.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease second = style.acquire(two.named("x"));
         for (int i = 0; i < 3; i++) {
-            assertThat(face.release(first)).as("released again").isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(style.release(first)).as("released again").isEqualTo(ReleaseOutcome.RELEASED);
         }
         first.close();
         assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         assertThat(second.isHeld()).isTrue();
-        assertThat(face.release(second)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(second)).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     @ParameterizedTest
     @EnumSource
-    default void S05_aStaleReleaseAfterATakeoverSparesTheSuccessor(ApiStyle face) throws Exception {
+    default void S05_aStaleReleaseAfterATakeoverSparesTheSuccessor(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         LockAdmin admin = Bench.admin(two, "S05");
-        Lease stale = face.acquire(one.named("x"));
+        Lease stale = style.acquire(one.named("x"));
         forceRelease(admin, "x");
-        Lease successor = face.tryAcquire(two.named("x"), Bench.LONG).orElseThrow();
-        assertThat(face.release(stale)).isEqualTo(ReleaseOutcome.LOST);
+        Lease successor = style.tryAcquire(two.named("x"), Bench.LONG).orElseThrow();
+        assertThat(style.release(stale)).isEqualTo(ReleaseOutcome.LOST);
         assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         assertThat(successor.isHeld()).isTrue();
-        assertThat(face.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     /** RELEASED means that it is done, not that it will be. */
     @ParameterizedTest
     @EnumSource
-    default void S05_afterAReleaseTheLockIsFreeAtOnce(ApiStyle face) throws Exception {
+    default void S05_afterAReleaseTheLockIsFreeAtOnce(ApiStyle style) throws Exception {
         DistributedLock one = bench().client().named("x");
         DistributedLock two = bench().client().named("x");
-        Lease held = face.acquire(one);
+        Lease held = style.acquire(one);
         for (int i = 0; i < 10; i++) {
-            assertThat(face.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
-            Optional<Lease> next = face.tryAcquire(i % 2 == 0 ? two : one, Duration.ZERO);
+            assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
+            Optional<Lease> next = style.tryAcquire(i % 2 == 0 ? two : one, Duration.ZERO);
             assertThat(next).as("one attempt after release %s", i).isPresent();
             held = next.orElseThrow();
         }
@@ -73,16 +73,16 @@ interface ReleaseContract extends Contract {
     /** Both are of one client, so an entry that names only the client would not tell them apart. */
     @ParameterizedTest
     @EnumSource
-    default void S05_aWaiterThatLeavesSparesItsOwnClientsLease(ApiStyle face) throws Exception {
+    default void S05_aWaiterThatLeavesSparesItsOwnClientsLease(ApiStyle style) throws Exception {
         DistributedLock lock = bench().client().named("x");
         DistributedLock other = bench().client().named("x");
-        Lease held = face.acquire(lock);
-        assertThat(face.tryAcquire(lock, Duration.ZERO)).isEmpty();
-        Bench.waitInVain(face, lock, Duration.ofMillis(100));
+        Lease held = style.acquire(lock);
+        assertThat(style.tryAcquire(lock, Duration.ZERO)).isEmpty();
+        Bench.waitInVain(style, lock, Duration.ofMillis(100));
         lock.acquireAsync().cancel(true);
-        Bench.waitInVain(face, other, Duration.ofMillis(200));
+        Bench.waitInVain(style, other, Duration.ofMillis(200));
         assertThat(held.isHeld()).isTrue();
-        assertThat(face.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     /** Renewals go on for as long as the client believes: none of them may make the grant anew. */
@@ -150,15 +150,15 @@ interface ReleaseContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S07_nothingIsAnnouncedAfterARelease(ApiStyle face) throws Exception {
+    default void S07_nothingIsAnnouncedAfterARelease(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         List<LossReason> told = new CopyOnWriteArrayList<>();
         for (int i = 0; i < 20; i++) {
-            Lease lease = face.acquire(one.named("x"));
+            Lease lease = style.acquire(one.named("x"));
             lease.lost().thenAccept(told::add);
-            assertThat(face.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
-            face.release(face.acquire(two.named("x"))); // time for whatever the release set off
+            assertThat(style.release(lease)).isEqualTo(ReleaseOutcome.RELEASED);
+            style.release(style.acquire(two.named("x"))); // time for whatever the release set off
         }
         one.close();
         assertThat(told).isEmpty();

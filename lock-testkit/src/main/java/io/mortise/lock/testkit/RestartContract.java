@@ -22,48 +22,49 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Contract over a restart of the server with its data. Needs {@link Faults#stopServer} and {@link Faults#startServer}. */
 interface RestartContract extends Contract {
     /** Some waits here outlast the outage; how soon an unbounded one fails is another test's matter. */
-    ClientOptions PATIENT =
+    ClientOptions LONG_TIMEOUTS =
             ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).unavailableAfter(Bench.LONG);
 
     /** One story, since a restart takes its time: S03, S05, S07, S09, S11 and S15. */
     @ParameterizedTest
     @EnumSource
-    default void S03_tokensRiseOverARestartAndWaitersGoOn(ApiStyle face) throws Exception {
-        LockClient one = bench().client(PATIENT);
-        LockClient two = bench().client(PATIENT);
-        Lease held = face.acquire(one.named("x"));
+    default void S03_tokensRiseOverARestartAndWaitersGoOn(ApiStyle style) throws Exception {
+        LockClient one = bench().client(LONG_TIMEOUTS);
+        LockClient two = bench().client(LONG_TIMEOUTS);
+        Lease held = style.acquire(one.named("x"));
         // More grants than follow the restart: a counter that began anew would not be above them.
         for (int i = 0; i < 10; i++) {
-            face.release(face.acquire(two.named("y")));
+            style.release(style.acquire(two.named("y")));
         }
-        Lease elsewhere = face.acquire(two.named("y"));
-        face.release(elsewhere);
-        Future<Lease> waiting = bench().start(() -> face.acquire(two.named("x")));
+        Lease elsewhere = style.acquire(two.named("y"));
+        style.release(elsewhere);
+        Future<Lease> waiting = bench().start(() -> style.acquire(two.named("x")));
         Bench.awaitWaiters(two, "x", 1);
         bench().nemesis().stopServer("S03, S05, S07, S09, S11, S15 over a restart");
-        assertEndsAtItsBound(face, two, Duration.ZERO);
-        assertEndsAtItsBound(face, two, Duration.ofMillis(300));
+        assertEndsAtItsBound(style, two, Duration.ZERO);
+        assertEndsAtItsBound(style, two, Duration.ofMillis(300));
         assertThat(waiting.isDone()).isFalse();
         bench().nemesis().startServer("S03, S05, S07, S09, S11, S15 over a restart");
-        face.release(face.tryAcquire(one.named("z"), Bench.LONG).orElseThrow());
+        style.release(style.tryAcquire(one.named("z"), Bench.LONG).orElseThrow());
         assertThat(waiting.isDone() && held.isHeld()).as("S02: two believe").isFalse();
-        Bench.assertHonest(face.release(held), held);
+        Bench.assertHonest(style.release(held), held);
         Lease next = ApiStyle.result(waiting);
         assertThat(next.isHeld()).isTrue();
-        Lease after = face.tryAcquire(one.named("y"), Bench.LONG).orElseThrow();
+        Lease after = style.tryAcquire(one.named("y"), Bench.LONG).orElseThrow();
         if (one.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(held.fencingToken());
             assertThat(after.fencingToken()).as("S03").isGreaterThan(elsewhere.fencingToken());
         }
-        assertThat(face.release(after)).isNotEqualTo(ReleaseOutcome.LOST); // unknown where it is slow, as after a start
-        assertThat(face.release(next)).isNotEqualTo(ReleaseOutcome.LOST);
+        assertThat(style.release(after))
+                .isNotEqualTo(ReleaseOutcome.LOST); // unknown where it is slow, as after a start
+        assertThat(style.release(next)).isNotEqualTo(ReleaseOutcome.LOST);
         bench().assertFree(bench().client(), "x");
     }
 
-    private static void assertEndsAtItsBound(ApiStyle face, LockClient client, Duration maxWait) {
-        Duration bound = maxWait.isZero() ? PATIENT.requestTimeout() : maxWait;
+    private static void assertEndsAtItsBound(ApiStyle style, LockClient client, Duration maxWait) {
+        Duration bound = maxWait.isZero() ? LONG_TIMEOUTS.requestTimeout() : maxWait;
         long start = System.nanoTime();
-        assertThatThrownBy(() -> face.tryAcquire(client.named("free"), maxWait))
+        assertThatThrownBy(() -> style.tryAcquire(client.named("free"), maxWait))
                 .as("S15: a server that is down is not busy")
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("free")
@@ -73,13 +74,13 @@ interface RestartContract extends Contract {
 
     @Test
     default void S16_closeWhileTheServerIsDownIsBounded() throws Exception {
-        LockClient closing = bench().client(PATIENT);
+        LockClient closing = bench().client(LONG_TIMEOUTS);
         Lease held = closing.named("x", bench().shortLease(closing)).acquire();
         bench().nemesis().stopServer("S15, S16 while the server is down");
         CompletableFuture<Lease> waiting = closing.named("y").acquireAsync();
         long opening = System.nanoTime();
         Duration connectTimeout = Duration.ofMillis(300);
-        assertThatThrownBy(() -> bench().client(PATIENT.connectTimeout(connectTimeout)))
+        assertThatThrownBy(() -> bench().client(LONG_TIMEOUTS.connectTimeout(connectTimeout)))
                 .as("S15: a client for a server that is down")
                 .isInstanceOf(BackendUnavailableException.class);
         assertThat(TimeBounds.since(opening)).as("connect").isLessThan(connectTimeout.plus(Bench.PROMPT));
@@ -87,7 +88,7 @@ interface RestartContract extends Contract {
         closing.close();
         assertThat(TimeBounds.since(start))
                 .as("close")
-                .isLessThan(PATIENT.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
+                .isLessThan(LONG_TIMEOUTS.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
         assertThat(held.isHeld()).isFalse();
         assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
     }
@@ -97,13 +98,13 @@ interface RestartContract extends Contract {
     default void S15_anOutageNamesItsEndpoints() throws Exception {
         String rule = "S15 endpoints in messages";
         String endpoints = authority(bench().url(rule));
-        LockClient client = bench().clientByUrl(rule, PATIENT);
+        LockClient client = bench().clientByUrl(rule, LONG_TIMEOUTS);
         bench().nemesis().stopServer(rule);
         for (Duration maxWait : List.of(Duration.ZERO, Duration.ofMillis(100))) {
             assertThatThrownBy(() -> client.named("x").tryAcquire(maxWait))
                     .satisfies(failure -> assertNames(failure, endpoints));
         }
-        assertThatThrownBy(() -> bench().clientByUrl(rule, PATIENT.connectTimeout(Duration.ofMillis(300))))
+        assertThatThrownBy(() -> bench().clientByUrl(rule, LONG_TIMEOUTS.connectTimeout(Duration.ofMillis(300))))
                 .satisfies(failure -> assertNames(failure, endpoints));
     }
 

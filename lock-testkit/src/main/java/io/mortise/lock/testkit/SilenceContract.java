@@ -24,17 +24,17 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Contract when a client's link falls silent. Needs {@link Faults#link}. */
 interface SilenceContract extends Contract {
-    ClientOptions IMPATIENT = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
+    ClientOptions SHORT_TIMEOUTS = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
 
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S06, S07 and S11. */
     @ParameterizedTest
     @EnumSource
-    default void S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(ApiStyle face) throws Exception {
-        LockClient silent = bench().client(IMPATIENT);
+    default void S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(ApiStyle style) throws Exception {
+        LockClient silent = bench().client(SHORT_TIMEOUTS);
         LockClient other = bench().client();
         LockClient third = bench().client();
         Bench.onlyIf(other, Capability.CRASH_RELEASE);
-        Lease old = face.acquire(silent.named("x", bench().shortLease(silent)));
+        Lease old = style.acquire(silent.named("x", bench().shortLease(silent)));
         CompletableFuture<Void> warned = new CompletableFuture<>();
         old.onExpiring(bench().backend().lease().multipliedBy(3).dividedBy(4), () -> warned.complete(null));
         CompletableFuture<Lease> waiting =
@@ -60,22 +60,22 @@ interface SilenceContract extends Contract {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
         }
         bench().nemesis().heal(silent);
-        assertThat(face.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
+        assertThat(style.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(old.isHeld()).as("S06").isFalse();
         assertThat(third.named("x").tryAcquire())
                 .as("S05: the successor's lock")
                 .isEmpty();
         assertThat(next.isHeld()).isTrue();
-        assertThat(face.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         // The healed client goes on with a new session if it needs one.
-        Lease again = face.tryAcquire(silent.named("x"), Bench.LONG).orElseThrow();
-        assertThat(face.release(again)).isNotEqualTo(ReleaseOutcome.LOST);
+        Lease again = style.tryAcquire(silent.named("x"), Bench.LONG).orElseThrow();
+        assertThat(style.release(again)).isNotEqualTo(ReleaseOutcome.LOST);
     }
 
     /** Where each grant has a lease of its own nothing but its deadline ends it; a session may end sooner with its connection. */
     @Test
     default void S07_aRenewalWithoutAnAnswerIsNoLoss() throws Exception {
-        LockClient client = bench().client(IMPATIENT);
+        LockClient client = bench().client(SHORT_TIMEOUTS);
         Bench.onlyIf(client, Capability.PER_LOCK_LEASE);
         Duration duration = bench().backend().lease().multipliedBy(3); // with time to spare when a renewal is over
         Lease lease = client.named("x", LockOptions.defaults().leaseDuration(duration))
@@ -98,14 +98,14 @@ interface SilenceContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S09_waitsOnASilentStoreAreBounded(ApiStyle face) throws Exception {
-        LockClient client = bench().client(IMPATIENT);
+    default void S09_waitsOnASilentStoreAreBounded(ApiStyle style) throws Exception {
+        LockClient client = bench().client(SHORT_TIMEOUTS);
         DistributedLock lock = client.named("x");
         bench().nemesis().silence(client, "S09 on a silent store");
         for (Duration maxWait : new Duration[] {Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(1500)}) {
-            Duration bound = maxWait.isZero() ? IMPATIENT.requestTimeout() : maxWait;
+            Duration bound = maxWait.isZero() ? SHORT_TIMEOUTS.requestTimeout() : maxWait;
             long start = System.nanoTime();
-            assertThatThrownBy(() -> face.tryAcquire(lock, maxWait), "S15: no answer is not busy")
+            assertThatThrownBy(() -> style.tryAcquire(lock, maxWait), "S15: no answer is not busy")
                     .isInstanceOf(BackendUnavailableException.class);
             assertThat(TimeBounds.since(start)).as("a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
         }
@@ -113,7 +113,7 @@ interface SilenceContract extends Contract {
 
     @Test
     default void S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent() throws Exception {
-        LockClient client = bench().client(IMPATIENT);
+        LockClient client = bench().client(SHORT_TIMEOUTS);
         DistributedLock lock = client.named("x");
         bench().nemesis().silence(client, "S10 on a silent store");
         bench().assertInterruptReturnsAtOnce(lock);
@@ -122,7 +122,7 @@ interface SilenceContract extends Contract {
     /** What the store may get to see late must not stay: the lock is to be had within one lease of the healing. */
     @Test
     default void S08_requestsThatArriveLateLeaveNothing() throws Exception {
-        LockClient client = bench().client(IMPATIENT);
+        LockClient client = bench().client(SHORT_TIMEOUTS);
         LockClient other = bench().client();
         bench().nemesis().silence(client, "S08 unknown outcomes");
         CompletableFuture<Lease> cancelled =
@@ -144,11 +144,11 @@ interface SilenceContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S15_anUnboundedWaitOnASilentStoreFails(ApiStyle face) throws Exception {
-        LockClient client = bench().client(IMPATIENT.unavailableAfter(Duration.ofSeconds(1)));
+    default void S15_anUnboundedWaitOnASilentStoreFails(ApiStyle style) throws Exception {
+        LockClient client = bench().client(SHORT_TIMEOUTS.unavailableAfter(Duration.ofSeconds(1)));
         bench().nemesis().silence(client, "S15");
         long start = System.nanoTime();
-        assertThatThrownBy(() -> face.acquire(client.named("asked-in-vain")))
+        assertThatThrownBy(() -> style.acquire(client.named("asked-in-vain")))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("asked-in-vain");
         assertThat(TimeBounds.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
@@ -156,7 +156,7 @@ interface SilenceContract extends Contract {
 
     @Test
     default void S16_closeOnASilentStoreIsBounded() throws Exception {
-        LockClient client = bench().client(IMPATIENT);
+        LockClient client = bench().client(SHORT_TIMEOUTS);
         LockClient other = bench().client();
         Lease held = client.named("x", bench().shortLease(client)).acquire();
         bench().nemesis().silence(client, "S16 on a silent store");
@@ -165,7 +165,7 @@ interface SilenceContract extends Contract {
         client.close();
         assertThat(TimeBounds.since(start))
                 .as("close")
-                .isLessThan(IMPATIENT.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
+                .isLessThan(SHORT_TIMEOUTS.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
         assertThat(held.isHeld()).isFalse();
         Bench.eventually("the waiter failed", Bench.PROMPT, waiting::isCompletedExceptionally);
         if (other.capabilities().contains(Capability.CRASH_RELEASE)) {

@@ -44,7 +44,7 @@ interface SlowLinkContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S09_aBoundedWaitEndsAtItsBoundWithItsReplyUnderWay(ApiStyle face) throws Exception {
+    default void S09_aBoundedWaitEndsAtItsBoundWithItsReplyUnderWay(ApiStyle style) throws Exception {
         LockClient slow = bench().client();
         LockClient other = bench().client();
         other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
@@ -53,7 +53,7 @@ interface SlowLinkContract extends Contract {
         TimeBounds.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
             long start = System.nanoTime();
             try {
-                Optional<Lease> late = face.tryAcquire(slow.named("x"), maxWait);
+                Optional<Lease> late = style.tryAcquire(slow.named("x"), maxWait);
                 assertThat(late).as("S15: no answer is not busy").isPresent(); // who stalled here has the answer by now
                 late.orElseThrow().release();
             } catch (BackendUnavailableException e) {

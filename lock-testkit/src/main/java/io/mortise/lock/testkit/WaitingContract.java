@@ -24,14 +24,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
-    default void S09_aBoundedWaitEndsAtItsBound(ApiStyle face) throws Exception {
+    default void S09_aBoundedWaitEndsAtItsBound(ApiStyle style) throws Exception {
         Duration maxWait = Duration.ofMillis(400);
         try (Lease held = bench().client().named("x").acquire()) {
             DistributedLock lock = bench().client().named("x");
             AtomicBoolean busy = new AtomicBoolean();
             TimeBounds.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
                 long start = System.nanoTime();
-                if (Bench.waitInVain(face, lock, maxWait)) {
+                if (Bench.waitInVain(style, lock, maxWait)) {
                     busy.set(true);
                 }
                 Duration took = TimeBounds.since(start);
@@ -45,27 +45,27 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S09_zeroIsOneAttempt(ApiStyle face) throws Exception {
+    default void S09_zeroIsOneAttempt(ApiStyle style) throws Exception {
         LockClient client = bench().client();
         try (Lease held = bench().client().named("x").acquire()) {
             TimeBounds.overshoot("one attempt", Bench.PROMPT, Duration.ofMillis(250), () -> {
                 long start = System.nanoTime();
-                assertThat(face.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
+                assertThat(style.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
                 return TimeBounds.since(start);
             });
             assertThat(held.isHeld()).isTrue();
         }
-        assertThat(face.tryAcquire(client.named("x"), Duration.ZERO)).hasValueSatisfying(Lease::close);
+        assertThat(style.tryAcquire(client.named("x"), Duration.ZERO)).hasValueSatisfying(Lease::close);
         assertThat(client.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
     }
 
     /** Busy means that somebody holds it, not that the client has yet to look. */
     @ParameterizedTest
     @EnumSource
-    default void S09_aFreeLockIsHadAtTheFirstAttempt(ApiStyle face) throws Exception {
+    default void S09_aFreeLockIsHadAtTheFirstAttempt(ApiStyle style) throws Exception {
         LockClient client = bench().client();
         for (String name : List.of("first", "second", "third")) {
-            assertThat(face.tryAcquire(client.named(name), Duration.ZERO))
+            assertThat(style.tryAcquire(client.named(name), Duration.ZERO))
                     .as("the %s lock that this client asks for", name)
                     .hasValueSatisfying(Lease::close);
         }
@@ -73,14 +73,14 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S11_aReleaseWakesTheNextWaiter(ApiStyle face) throws Exception {
+    default void S11_aReleaseWakesTheNextWaiter(ApiStyle style) throws Exception {
         LockClient one = bench().client();
         LockClient two = bench().client();
         Bench.onlyIf(one, Capability.PUSH);
         TimeBounds.overshoot("from release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
             Lease held = one.named("x").acquire();
             Future<Long> waiting = bench().start(() -> {
-                Lease lease = face.acquire(two.named("x"));
+                Lease lease = style.acquire(two.named("x"));
                 long granted = System.nanoTime();
                 lease.close();
                 return granted;
@@ -161,7 +161,7 @@ interface WaitingContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S12_clientsAreGrantedInTheOrderOfArrival(ApiStyle face) throws Exception {
+    default void S12_clientsAreGrantedInTheOrderOfArrival(ApiStyle style) throws Exception {
         List<LockClient> clients = List.of(bench().client(), bench().client(), bench().client());
         Bench.onlyIf(clients.get(0), Capability.FAIR);
         Bench.admin(clients.get(0), "S12 among clients");
@@ -173,9 +173,9 @@ interface WaitingContract extends Contract {
             int mine = i;
             DistributedLock lock = clients.get(i % clients.size()).named("x");
             all.add(bench().start(() -> {
-                Lease lease = face.acquire(lock);
+                Lease lease = style.acquire(lock);
                 order.add(mine);
-                return face.release(lease);
+                return style.release(lease);
             }));
             Bench.awaitWaiters(clients.get(0), "x", i);
         }

@@ -23,12 +23,12 @@ interface WithdrawalContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void S08_aWaiterThatTimedOutLeavesNothing(ApiStyle face) throws Exception {
+    default void S08_aWaiterThatTimedOutLeavesNothing(ApiStyle style) throws Exception {
         LockClient holder = bench().client();
         LockClient waiter = bench().client();
         Lease held = holder.named("x").acquire();
         for (int i = 0; i < 10; i++) {
-            Bench.waitInVain(face, waiter.named("x"), Duration.ofMillis(100));
+            Bench.waitInVain(style, waiter.named("x"), Duration.ofMillis(100));
         }
         held.close();
         bench().assertFree(holder, "x");

@@ -72,7 +72,7 @@ public record WaitPolicy(
         return longest.compareTo(jittered) < 0 ? longest : jittered;
     }
 
-    /** "Busy" is believed only while the last contact is younger than one request timeout or renewal period. */
+    /** "Busy" is believed only while the last response is younger than one request timeout or renewal period. */
     boolean busyIsFresh() {
         return lastResponse.within(freshness());
     }

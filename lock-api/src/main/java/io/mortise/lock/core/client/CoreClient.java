@@ -224,12 +224,12 @@ public final class CoreClient implements LockClient {
             return;
         }
         int underWay = acquires.size();
-        List<String> unsettled = cleanups.stop();
-        if (underWay > 0 || !unsettled.isEmpty()) {
+        List<String> unfinished = cleanups.stop();
+        if (underWay > 0 || !unfinished.isEmpty()) {
             log.warn(
                     "event=close-cleanup-incomplete requests={} withdrawals={} bound=\"the store drops them within {} of the last renewal\"",
                     underWay,
-                    unsettled,
+                    unfinished,
                     backend().leaseDuration(Optional.empty()));
         }
         keeper.stop();

@@ -14,7 +14,7 @@ public final class LastResponse {
     @GuardedBy("this")
     private @Nullable Long failingSince;
 
-    /** Opening the backend was the first contact. */
+    /** Opening the backend counts as the first response. */
     public LastResponse(LockClock clock) {
         this.clock = clock;
         this.last = clock.nanoTime();

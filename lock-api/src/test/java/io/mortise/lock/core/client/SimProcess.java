@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** One simulated process, with a clock that can be stopped together with it, and what its application does. */
 final class SimProcess {
     /** One call of the application. */
-    static final class Wish {
+    static final class SimAcquire {
         final String name;
         final @Nullable Duration maxWait;
         final long started;
@@ -32,7 +32,7 @@ final class SimProcess {
         boolean paused;
         boolean ended;
 
-        Wish(String name, @Nullable Duration maxWait, long started, int order) {
+        SimAcquire(String name, @Nullable Duration maxWait, long started, int order) {
             this.name = name;
             this.maxWait = maxWait;
             this.started = started;
@@ -43,15 +43,15 @@ final class SimProcess {
     /** One lease that the application was given. */
     static final class Held {
         final HeldLease lease;
-        final Wish wish;
+        final SimAcquire acquire;
         final long grantOrder;
         boolean released;
         boolean seenOver;
         int announced;
 
-        Held(HeldLease lease, Wish wish, long grantOrder) {
+        Held(HeldLease lease, SimAcquire acquire, long grantOrder) {
             this.lease = lease;
-            this.wish = wish;
+            this.acquire = acquire;
             this.grantOrder = grantOrder;
         }
     }
@@ -59,7 +59,7 @@ final class SimProcess {
     final SimWorld world;
     final int id;
     final CoreClient client;
-    final List<Wish> pending = new ArrayList<>();
+    final List<SimAcquire> pending = new ArrayList<>();
     final List<Held> leases = new ArrayList<>();
     final Random random;
     boolean paused;
@@ -94,13 +94,13 @@ final class SimProcess {
 
     void pause() {
         paused = true;
-        pending.forEach(wish -> wish.paused = true);
+        pending.forEach(acquire -> acquire.paused = true);
     }
 
     void resume() {
         paused = false;
         for (Held held : leases) { // S02: the first call, before any timer has run
-            SimStore.Entry holder = world.store.holder(held.wish.name);
+            SimStore.Entry holder = world.store.holder(held.acquire.name);
             if (held.lease.isHeld()
                     && holder != null
                     && !holder.attempt.equals(held.lease.ownerId())
@@ -119,32 +119,32 @@ final class SimProcess {
     }
 
     void acquire(String name, @Nullable Duration maxWait, LockOptions options) {
-        Wish wish = new Wish(name, maxWait, world.now(), world.nextOrder());
-        pending.add(wish);
+        SimAcquire acquire = new SimAcquire(name, maxWait, world.now(), world.nextOrder());
+        pending.add(acquire);
         CoreLock lock = (CoreLock) client.named(name, options);
         if (maxWait == null) {
             CompletableFuture<Lease> future = lock.acquireAsync();
-            wish.future = future;
-            future.whenComplete((lease, failure) -> done(wish, Optional.ofNullable(lease), failure));
+            acquire.future = future;
+            future.whenComplete((lease, failure) -> done(acquire, Optional.ofNullable(lease), failure));
         } else {
             CompletableFuture<Optional<Lease>> future = lock.tryAcquireAsync(maxWait);
-            wish.future = future;
-            future.whenComplete((lease, failure) -> done(wish, lease == null ? Optional.empty() : lease, failure));
+            acquire.future = future;
+            future.whenComplete((lease, failure) -> done(acquire, lease == null ? Optional.empty() : lease, failure));
         }
     }
 
-    void giveUp(Wish wish) {
-        wish.ended = true;
+    void giveUp(SimAcquire acquire) {
+        acquire.ended = true;
         if (random.nextBoolean()) {
-            wish.future.cancel(true);
+            acquire.future.cancel(true);
         } else {
-            wish.future.completeExceptionally(new CancellationException("by the application"));
+            acquire.future.completeExceptionally(new CancellationException("by the application"));
         }
     }
 
-    private void done(Wish wish, Optional<Lease> lease, @Nullable Throwable failure) {
-        pending.remove(wish);
-        if (wish.ended) {
+    private void done(SimAcquire acquire, Optional<Lease> lease, @Nullable Throwable failure) {
+        pending.remove(acquire);
+        if (acquire.ended) {
             return;
         }
         if (failure instanceof ClientClosedException) {
@@ -153,9 +153,9 @@ final class SimProcess {
             }
             return;
         }
-        if (wish.maxWait != null && !wish.paused) {
-            Duration limit = wish.maxWait.isZero() ? SimWorld.REQUEST_TIMEOUT : wish.maxWait;
-            long over = world.now() - wish.started - limit.toNanos();
+        if (acquire.maxWait != null && !acquire.paused) {
+            Duration limit = acquire.maxWait.isZero() ? SimWorld.REQUEST_TIMEOUT : acquire.maxWait;
+            long over = world.now() - acquire.started - limit.toNanos();
             if (over > SimWorld.CALLBACK_DELAY.plusMillis(50).toNanos()) {
                 world.broken("S09: waited " + over / 1_000_000 + " ms longer than " + limit);
             }
@@ -164,7 +164,7 @@ final class SimProcess {
             if (!(failure instanceof BackendUnavailableException)) {
                 world.broken("S15: failed with " + failure);
             }
-            if (!wish.paused && world.alwaysHealthy(wish.started)) {
+            if (!acquire.paused && world.alwaysHealthy(acquire.started)) {
                 world.broken("S15: unavailable, but the store answered all the time: " + failure);
             }
             return;
@@ -172,7 +172,7 @@ final class SimProcess {
         if (lease.isEmpty()) {
             long silent = world.now() - lastContact;
             long limit = Math.max(SimWorld.REQUEST_TIMEOUT.toNanos(), world.lease.toNanos() / 3);
-            if (!wish.paused && silent > limit + SimWorld.CALLBACK_DELAY.toNanos()) {
+            if (!acquire.paused && silent > limit + SimWorld.CALLBACK_DELAY.toNanos()) {
                 world.broken("S15: busy, but the store has been silent for " + silent / 1_000_000 + " ms");
             }
             return;
@@ -180,7 +180,7 @@ final class SimProcess {
         if (closing) {
             world.broken("S16: a lease was delivered after close() began");
         }
-        world.delivered(this, wish, (HeldLease) lease.get());
+        world.delivered(this, acquire, (HeldLease) lease.get());
     }
 
     void release(Held held) {

@@ -125,7 +125,7 @@ final class SimWorld {
     void granted(SimStore.Entry entry) {
         for (SimProcess process : processes) {
             for (SimProcess.Held held : process.leases) {
-                if (held.wish.name.equals(entry.name)
+                if (held.acquire.name.equals(entry.name)
                         && !held.lease.ownerId().equals(entry.attempt)
                         && !process.paused
                         && !held.lease.isOver()
@@ -136,23 +136,23 @@ final class SimWorld {
         }
     }
 
-    void delivered(SimProcess process, SimProcess.Wish wish, HeldLease lease) {
+    void delivered(SimProcess process, SimProcess.SimAcquire acquire, HeldLease lease) {
         Long order = store.grantOrder.get(lease.ownerId());
-        SimProcess.Held held = new SimProcess.Held(lease, wish, order == null ? 0 : order);
+        SimProcess.Held held = new SimProcess.Held(lease, acquire, order == null ? 0 : order);
         if (!owners.add(lease.ownerId())) {
             broken("S04: owner id " + lease.ownerId() + " twice");
         }
         for (SimProcess other : processes) {
             for (SimProcess.Held before : other.leases) {
-                if (before.wish.name.equals(wish.name)) {
+                if (before.acquire.name.equals(acquire.name)) {
                     boolean rises = before.grantOrder < held.grantOrder
                             ? before.lease.fencingToken() < lease.fencingToken()
                             : before.lease.fencingToken() > lease.fencingToken();
                     if (!rises) {
                         broken("S03: token " + lease.fencingToken() + " does not rise");
                     }
-                    boolean sameLine = other == process && !queuing && mayWait(wish) && mayWait(before.wish);
-                    if (sameLine && (before.wish.order < wish.order) != (before.grantOrder < held.grantOrder)) {
+                    boolean sameLine = other == process && !queuing && mayWait(acquire) && mayWait(before.acquire);
+                    if (sameLine && (before.acquire.order < acquire.order) != (before.grantOrder < held.grantOrder)) {
                         broken("S12: overtaken in its own process");
                     }
                 }
@@ -171,8 +171,8 @@ final class SimWorld {
         }
     }
 
-    private static boolean mayWait(SimProcess.Wish wish) {
-        return wish.maxWait == null || !wish.maxWait.isZero();
+    private static boolean mayWait(SimProcess.SimAcquire acquire) {
+        return acquire.maxWait == null || !acquire.maxWait.isZero();
     }
 
     /** Outside S1: taken away by hand, and the holder has not heard of it yet. */
@@ -209,7 +209,7 @@ final class SimWorld {
                     broken("S07: over by the clock, but nobody was told");
                 }
                 if (isHeld && !excused(held)) {
-                    SimStore.Entry holder = store.holder(held.wish.name);
+                    SimStore.Entry holder = store.holder(held.acquire.name);
                     if (holder == null || !holder.attempt.equals(held.lease.ownerId())) {
                         broken(cause(held) + ": isHeld(), but the store has "
                                 + (holder == null ? "no holder" : "another holder"));
@@ -218,10 +218,10 @@ final class SimWorld {
                         for (SimProcess.Held rival : other.leases) {
                             if (rival != held
                                     && !other.paused
-                                    && rival.wish.name.equals(held.wish.name)
+                                    && rival.acquire.name.equals(held.acquire.name)
                                     && rival.lease.isHeld()
                                     && !excused(rival)) {
-                                broken("S01: two leases of " + held.wish.name + " are held");
+                                broken("S01: two leases of " + held.acquire.name + " are held");
                             }
                         }
                     }
@@ -234,19 +234,19 @@ final class SimWorld {
     }
 
     private void checkWaiters(SimProcess process) {
-        for (SimProcess.Wish wish : process.pending) {
-            long silent = now() - Math.max(wish.started, process.lastContact);
+        for (SimProcess.SimAcquire acquire : process.pending) {
+            long silent = now() - Math.max(acquire.started, process.lastContact);
             // Counted from the first request without an answer; before it nobody may have asked for a fallback pause.
             long limit = lease.plus(FALLBACK.multipliedBy(6).dividedBy(5))
                     .plus(REQUEST_TIMEOUT)
                     .plusMillis(100)
                     .toNanos();
-            if (wish.maxWait == null && !wish.paused && silent > limit) {
+            if (acquire.maxWait == null && !acquire.paused && silent > limit) {
                 broken("S15: waits on after " + silent / 1_000_000 + " ms without contact");
             }
-            if (wish.maxWait != null && !wish.paused) {
-                Duration bound = wish.maxWait.isZero() ? REQUEST_TIMEOUT : wish.maxWait;
-                if (now() - wish.started > bound.plusMillis(60).toNanos()) {
+            if (acquire.maxWait != null && !acquire.paused) {
+                Duration bound = acquire.maxWait.isZero() ? REQUEST_TIMEOUT : acquire.maxWait;
+                if (now() - acquire.started > bound.plusMillis(60).toNanos()) {
                     broken("S09: waits on beyond " + bound);
                 }
             }
@@ -425,7 +425,7 @@ final class SimWorld {
                 broken("S11: a waiter was not granted within " + bound + " of the release");
                 run(Duration.ZERO);
             }
-            if (waiter.leases.get(i).wish.order != waiter.leases.get(0).wish.order + i) {
+            if (waiter.leases.get(i).acquire.order != waiter.leases.get(0).acquire.order + i) {
                 broken("S12: waiters are not granted in their order");
             }
             waiter.release(waiter.leases.get(i));

@@ -59,7 +59,7 @@ final class RawZooKeeper implements Competitor {
                 try {
                     Node node = created.get();
                     granted.get();
-                    return new Place(handle, node);
+                    return new QueuedNode(handle, node);
                 } catch (ExecutionException e) {
                     if (!(e.getCause() instanceof KeeperException.NoNodeException)) {
                         throw e;
@@ -136,7 +136,7 @@ final class RawZooKeeper implements Competitor {
         future.completeExceptionally(KeeperException.create(Code.get(code), path));
     }
 
-    private record Place(ZooKeeper handle, Node node) implements HeldGrant {
+    private record QueuedNode(ZooKeeper handle, Node node) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.of(node.czxid());

@@ -45,9 +45,9 @@ final class CommandProcessGroup {
         if (over) {
             return false;
         }
-        PosixSpawn.Result result = PosixSpawn.start(command, environment, PosixSpawn.Place.GROUP, Optional.empty());
+        PosixSpawn.Result result = PosixSpawn.start(command, environment, PosixSpawn.Isolation.GROUP, Optional.empty());
         if (result.error() == NOT_A_FORMAT) {
-            result = PosixSpawn.start(byShell(command), environment, PosixSpawn.Place.GROUP, Optional.empty());
+            result = PosixSpawn.start(byShell(command), environment, PosixSpawn.Isolation.GROUP, Optional.empty());
         }
         if (result.error() != 0) {
             over = true;

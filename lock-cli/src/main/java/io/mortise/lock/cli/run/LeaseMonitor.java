@@ -48,7 +48,7 @@ final class LeaseMonitor implements AutoCloseable {
     static LeaseMonitor start(
             Lease lease, CommandProcessGroup command, Optional<Watchdog> watchdog, Consumer<String> say) {
         LeaseMonitor watch = new LeaseMonitor(lease, command, watchdog, say);
-        boolean lasts = !watch.look().isZero(); // the watchdog has its first term before this returns
+        boolean lasts = !watch.check().isZero(); // the watchdog has its first term before this returns
         if (lasts) {
             lease.lost().thenRun(watch.wake::release);
             Thread thread = new Thread(watch::watch, "lockctl-lease");
@@ -83,7 +83,7 @@ final class LeaseMonitor implements AutoCloseable {
     private void watch() {
         try {
             while (!over) {
-                Duration pause = look();
+                Duration pause = check();
                 if (pause.isZero()) {
                     return;
                 }
@@ -97,7 +97,7 @@ final class LeaseMonitor implements AutoCloseable {
     }
 
     /** Does what is due; returns how long nothing will be, zero if nothing ever will. */
-    private Duration look() {
+    private Duration check() {
         Duration left = lease.remaining();
         if (watchdog == null) {
             return left.isZero() ? lost("goes on without it") : SELDOM;

@@ -37,9 +37,9 @@ final class LockArguments {
     }
 
     @ArgGroup(exclusive = true, multiplicity = "0..1")
-    private @Nullable Patience patience;
+    private @Nullable WaitArguments waiting;
 
-    private static final class Patience {
+    private static final class WaitArguments {
         @Option(
                 names = {"-n", "--no-wait"},
                 required = true,
@@ -123,7 +123,7 @@ final class LockArguments {
     /** Not asked where nobody would wait. */
     private boolean waitsForItself(DistributedLock lock) throws InterruptedException {
         Optional<EnclosingRun> outer = EnclosingRun.of(System.getenv());
-        return (patience == null || !patience.none)
+        return (waiting == null || !waiting.none)
                 && outer.isPresent()
                 && outer.get().holds(lock);
     }
@@ -169,9 +169,9 @@ final class LockArguments {
     }
 
     private Optional<Lease> acquire(DistributedLock lock) throws InterruptedException {
-        if (patience == null) {
+        if (waiting == null) {
             return Optional.of(lock.acquire());
         }
-        return patience.none ? lock.tryAcquire() : lock.tryAcquire(patience.limit);
+        return waiting.none ? lock.tryAcquire() : lock.tryAcquire(waiting.limit);
     }
 }

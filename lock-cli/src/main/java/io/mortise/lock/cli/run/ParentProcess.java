@@ -26,7 +26,7 @@ final class ParentProcess {
     static void watch(boolean ignoresHangup, Runnable ended) {
         Optional<ProcessHandle> starter = ProcessHandle.current().parent();
         if (starter.isPresent() && isFollowed(starter.get().pid(), ignoresHangup, leadsSession())) {
-            look(starter.get(), ended);
+            check(starter.get(), ended);
         }
     }
 
@@ -34,13 +34,13 @@ final class ParentProcess {
         return starter > FIRST_PROCESS && !ignoresHangup && !leadsSession;
     }
 
-    private static void look(ProcessHandle starter, Runnable ended) {
+    private static void check(ProcessHandle starter, Runnable ended) {
         if (!starter.isAlive()) {
             ended.run();
             return;
         }
         Executor later = CompletableFuture.delayedExecutor(LOOKS_EVERY_MILLIS, TimeUnit.MILLISECONDS);
-        later.execute(() -> look(starter, ended));
+        later.execute(() -> check(starter, ended));
     }
 
     private static boolean leadsSession() {

@@ -15,7 +15,7 @@ import java.util.Optional;
 /** Starts a process by {@code posix_spawnp}, in a process group or a session of its own. */
 final class PosixSpawn {
     /** Where the process stands among the others. */
-    enum Place {
+    enum Isolation {
         /** A process group of its own in our session, so that a terminal can be its. */
         GROUP(Platform.SET_GROUP),
         /** A session of its own: neither the terminal nor what is sent to our job reaches it. */
@@ -23,7 +23,7 @@ final class PosixSpawn {
 
         private final int flag;
 
-        Place(int flag) {
+        Isolation(int flag) {
             this.flag = flag;
         }
     }
@@ -59,7 +59,8 @@ final class PosixSpawn {
      * @param arguments the first is looked for on the PATH
      * @param input the descriptor of ours that is to be its standard input, and then it has no output; empty: it has our three
      */
-    static Result start(List<byte[]> arguments, List<byte[]> environment, Place place, Optional<Integer> input) {
+    static Result start(
+            List<byte[]> arguments, List<byte[]> environment, Isolation isolation, Optional<Integer> input) {
         Memory actions = zeroed();
         Memory attributes = zeroed();
         Memory signals = zeroed();
@@ -68,7 +69,7 @@ final class PosixSpawn {
         try {
             connect(actions, input);
             Libc.posix_spawnattr_setflags(attributes, (short)
-                    (place.flag | Platform.SET_DEFAULT | Platform.SET_MASK | Platform.CLOSE_OTHERS));
+                    (isolation.flag | Platform.SET_DEFAULT | Platform.SET_MASK | Platform.CLOSE_OTHERS));
             Libc.posix_spawnattr_setpgroup(attributes, 0);
             Libc.sigemptyset(signals);
             Libc.posix_spawnattr_setsigmask(attributes, signals);

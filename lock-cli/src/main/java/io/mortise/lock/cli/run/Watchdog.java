@@ -58,7 +58,7 @@ final class Watchdog {
         PosixSpawn.Result started = PosixSpawn.start(
                 arguments,
                 RawArguments.environment(Map.of(DefaultOptions.URL, "")),
-                PosixSpawn.Place.SESSION,
+                PosixSpawn.Isolation.SESSION,
                 Optional.of(ends[0]));
         Libc.close(ends[0]);
         if (started.error() != 0) {

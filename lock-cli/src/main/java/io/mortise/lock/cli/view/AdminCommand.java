@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
 /** Superclass of the commands for operators: a client, its administration, the output. */
 abstract class AdminCommand implements Callable<Integer> {
     /** Every answer of an admin is bounded by itself; this only keeps a backend's mistake from hanging a shell. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(60);
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -33,8 +33,8 @@ abstract class AdminCommand implements Callable<Integer> {
     @ParentCommand
     private @Nullable CommonOptions given;
 
-    /** Looks, prints, and returns the exit code. */
-    abstract int look(LockClient client, LockAdmin admin) throws Exception;
+    /** Queries the store, prints, and returns the exit code. */
+    abstract int query(LockClient client, LockAdmin admin) throws Exception;
 
     @Override
     public final Integer call() throws Exception {
@@ -43,9 +43,9 @@ abstract class AdminCommand implements Callable<Integer> {
         }
         try (LockClient client = invocation().connect()) {
             LockAdmin admin = client.admin()
-                    .orElseThrow(() -> new CommandFailedException(
-                            ExitCodes.FAILED, "this backend cannot look: it has no operator's view"));
-            int code = look(client, admin);
+                    .orElseThrow(
+                            () -> new CommandFailedException(ExitCodes.FAILED, "this backend has no operator's view"));
+            int code = query(client, admin);
             out().flush();
             return code;
         }
@@ -70,14 +70,14 @@ abstract class AdminCommand implements Callable<Integer> {
     /** The answer, or what the question failed with. */
     static <T> T await(CompletionStage<T> answer) throws InterruptedException {
         try {
-            return answer.toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return answer.toCompletableFuture().get(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof LockException known) {
                 throw known;
             }
             throw e.getCause() instanceof RuntimeException mistake ? mistake : new IllegalStateException(e.getCause());
         } catch (TimeoutException e) {
-            throw new BackendUnavailableException("no answer within " + PATIENCE.toSeconds() + " s", e);
+            throw new BackendUnavailableException("no answer within " + ANSWER_LIMIT.toSeconds() + " s", e);
         }
     }
 }

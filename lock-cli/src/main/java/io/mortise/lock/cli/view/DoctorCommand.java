@@ -49,7 +49,7 @@ public final class DoctorCommand extends AdminCommand {
     private FailureThreshold failOn = FailureThreshold.warning;
 
     @Override
-    int look(LockClient client, LockAdmin admin) throws InterruptedException {
+    int query(LockClient client, LockAdmin admin) throws InterruptedException {
         DoctorProbe.Times times = DoctorProbe.roundTrips(admin);
         List<ServerClockOffset> clocks = ServerClockOffset.measure(admin);
         List<Finding> findings = new ArrayList<>(await(admin.diagnose()));

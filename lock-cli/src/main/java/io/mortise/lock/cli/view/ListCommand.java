@@ -37,7 +37,7 @@ public final class ListCommand extends AdminCommand {
     private String pattern = "*";
 
     @Override
-    int look(LockClient client, LockAdmin admin) throws InterruptedException {
+    int query(LockClient client, LockAdmin admin) throws InterruptedException {
         Collection<LockStatus> locks =
                 HeldLocksQuery.read(admin, LockNamePattern.of(pattern)).values();
         if (invocation().json()) {

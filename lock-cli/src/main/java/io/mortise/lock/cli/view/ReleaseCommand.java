@@ -65,7 +65,7 @@ public final class ReleaseCommand extends AdminCommand {
     private boolean yes;
 
     @Override
-    int look(LockClient client, LockAdmin admin) throws InterruptedException, IOException {
+    int query(LockClient client, LockAdmin admin) throws InterruptedException, IOException {
         if (!force) {
             throw new ParameterException(
                     spec().commandLine(),

@@ -59,7 +59,7 @@ public final class WatchCommand extends AdminCommand {
     private long count = Long.MAX_VALUE;
 
     @Override
-    int look(LockClient client, LockAdmin admin) throws InterruptedException {
+    int query(LockClient client, LockAdmin admin) throws InterruptedException {
         if (interval.compareTo(LEAST) < 0) {
             throw new ParameterException(spec().commandLine(), "--interval must be " + LEAST.toMillis() + "ms or more");
         }

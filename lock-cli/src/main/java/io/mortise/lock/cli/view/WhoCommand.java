@@ -31,7 +31,7 @@ public final class WhoCommand extends AdminCommand {
     private String name = "";
 
     @Override
-    int look(LockClient client, LockAdmin admin) throws InterruptedException {
+    int query(LockClient client, LockAdmin admin) throws InterruptedException {
         LockStatus status = await(admin.status(name));
         if (invocation().json()) {
             out().println(JsonText.of(HolderFormat.json(status)));

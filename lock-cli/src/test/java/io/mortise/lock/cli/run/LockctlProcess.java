@@ -20,7 +20,7 @@ public final class LockctlProcess implements AutoCloseable {
     static final Duration SOON = Duration.ofSeconds(30);
 
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
-    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     /** Tests that run in the background of a script have INT ignored, as after nohup HUP, and so would lockctl. */
     private static final List<String> DEFAULT_SIGNALS = defaultSignals();

@@ -127,7 +127,7 @@ class StoreLossTest {
     void aLockThatAnOperatorTakesAwayEndsTheCommand() {
         try (LockctlProcess run =
                         run("taken", "--", "sh", "-c", "trap '' TERM; sleep 300 & echo pids $$ $! here; wait");
-                LockClient client = Locks.connect(server.url(), LockctlProcess.PATIENT)) {
+                LockClient client = Locks.connect(server.url(), LockctlProcess.LONG_TIMEOUTS)) {
             run.awaitOutput("here");
             List<Long> pids = RunCommandTest.pids(run.out());
             LockAdmin admin = client.admin().orElseThrow();
@@ -162,7 +162,7 @@ class StoreLossTest {
 
     @Test
     void aSignalWhileItWaitsLeavesNothingBehind() throws Exception {
-        try (LockClient client = Locks.connect(server.url(), LockctlProcess.PATIENT)) {
+        try (LockClient client = Locks.connect(server.url(), LockctlProcess.LONG_TIMEOUTS)) {
             DistributedLock lock = client.named("wait");
             try (Lease held = lock.acquire();
                     LockctlProcess run = run("wait", "--", "echo", "ran");

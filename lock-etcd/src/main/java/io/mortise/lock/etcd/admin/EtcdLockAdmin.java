@@ -68,7 +68,7 @@ public final class EtcdLockAdmin implements LockAdmin {
                 ForeignKeyAttributes.about(key));
     }
 
-    /** In the order of the escaped names. The cursor is the last name that was looked at. */
+    /** In the order of the escaped names. The cursor is the last name that was read. */
     @Override
     public CompletionStage<Page> list(String prefix, int limit, String cursor) {
         ByteSequence from;

@@ -32,7 +32,7 @@ public final class EtcdConnection {
     private static final Logger log = LoggerFactory.getLogger(EtcdConnection.class);
 
     /** So long without any answer, since the first request that found no server. */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration FAILOVER_DELAY = Duration.ofSeconds(2);
 
     private static final Duration SHORTEST_UNRELATED = Duration.ofSeconds(10);
 
@@ -187,9 +187,9 @@ public final class EtcdConnection {
     /**
      * A request was not served.
      *
-     * @param patience for the member, while there is one that may do better
+     * @param delay for the member, while there is one that may do better
      */
-    private void unserved(MemberClient asked, long fromNanos, Duration patience) {
+    private void unserved(MemberClient asked, long fromNanos, Duration delay) {
         synchronized (this) {
             if (asked != inUse) {
                 return;
@@ -199,7 +199,7 @@ public final class EtcdConnection {
                 since = fromNanos;
                 unservedSince = since;
             }
-            Duration most = haveAllFailed() ? context.requestTimeout() : patience;
+            Duration most = haveAllFailed() ? context.requestTimeout() : delay;
             if (context.clock().nanoTime() - since < most.toNanos()) {
                 return;
             }
@@ -244,7 +244,7 @@ public final class EtcdConnection {
                 failingSince = now;
             }
             failedLast = now;
-            replaces = !haveAllFailed() || now - failingSince >= PATIENCE.toNanos();
+            replaces = !haveAllFailed() || now - failingSince >= FAILOVER_DELAY.toNanos();
             replacing = replaces;
         }
         outage.begin(endpoints(), EtcdErrors.text(cause));

@@ -79,7 +79,7 @@ public final class EtcdRequests {
                 .withRange(OptionsUtil.prefixEndOf(contenders))
                 .withKeysOnly(true)
                 .build();
-        return queueReads.run(() -> get("a look at the queue of " + contenders, contenders, all));
+        return queueReads.run(() -> get("a read of the queue of " + contenders, contenders, all));
     }
 
     /** Linearizable. */
@@ -189,7 +189,7 @@ public final class EtcdRequests {
 
     /** @param timed with a deadline on the core's clock: renewals must end whatever gRPC's own threads are doing */
     private <T> CompletionStage<T> ask(String what, boolean timed, Function<Client, CompletableFuture<T>> request) {
-        CompletionStage<T> asked = bare(request);
+        CompletionStage<T> asked = unthrottled(request);
         CompletableFuture<T> answer = new CompletableFuture<>();
         (timed ? context.timed(what, asked) : asked).whenComplete((value, failure) -> {
             if (failure == null) {
@@ -202,7 +202,7 @@ public final class EtcdRequests {
     }
 
     /** Asked once more if it was refused for its token's age alone: that is known not to have been executed. */
-    private <T> CompletionStage<T> bare(Function<Client, CompletableFuture<T>> request) {
+    private <T> CompletionStage<T> unthrottled(Function<Client, CompletableFuture<T>> request) {
         return once(request)
                 .exceptionallyCompose(failure ->
                         EtcdErrors.isStaleToken(failure) ? once(request) : CompletableFuture.failedFuture(failure));

@@ -17,11 +17,11 @@ final class RequestThrottle {
     private final int limit;
 
     /** Runs what starts and counts the requests, one at a time; requests that fail at once do not nest. */
-    private final SynchronizationContext turns = new SynchronizationContext(
+    private final SynchronizationContext serial = new SynchronizationContext(
             (thread, failure) -> log.warn("event=request-not-sent cause=\"{}\"", failure.toString(), failure));
 
-    private final Queue<Runnable> waiting = new ArrayDeque<>(); // in turns only
-    private int underWay; // in turns only
+    private final Queue<Runnable> waiting = new ArrayDeque<>(); // in serial only
+    private int underWay; // in serial only
 
     RequestThrottle(int limit) {
         this.limit = limit;
@@ -29,7 +29,7 @@ final class RequestThrottle {
 
     <T> CompletionStage<T> run(Supplier<? extends CompletionStage<T>> request) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        turns.execute(() -> {
+        serial.execute(() -> {
             waiting.add(() -> send(request, answer));
             startNext();
         });
@@ -51,7 +51,7 @@ final class RequestThrottle {
             sent = CompletableFuture.failedFuture(e);
         }
         sent.whenComplete((value, failure) -> {
-            turns.execute(() -> {
+            serial.execute(() -> {
                 underWay--;
                 startNext();
             });

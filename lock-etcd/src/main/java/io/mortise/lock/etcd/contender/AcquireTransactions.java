@@ -131,17 +131,17 @@ final class AcquireTransactions {
                 at,
                 calls.txn(what(), absentInEpoch, putAndLook)
                         .whenComplete((answer, failure) -> unanswered.sent(failure)),
-                answer -> answer.isSucceeded() ? stood(at, answer, rounds) : look(at, rounds));
+                answer -> answer.isSucceeded() ? queued(at, answer, rounds) : readPosition(at, rounds));
     }
 
-    private CompletionStage<Standing> stood(ContenderPosition at, TxnResponse answer, int rounds) {
+    private CompletionStage<Standing> queued(ContenderPosition at, TxnResponse answer, int rounds) {
         ContenderPosition now = at.since(answer.getHeader().getRevision());
         GetResponse queue = answer.getGetResponses().get(0);
         return request.mayWait() ? queued(now, queue.getCount() <= 1, queue) : evaluate(now, queue, rounds);
     }
 
     /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
-    private CompletionStage<Standing> look(ContenderPosition at, int rounds) {
+    private CompletionStage<Standing> readPosition(ContenderPosition at, int rounds) {
         Op[] reads = {
             TransactionParts.get(at.key()),
             TransactionParts.getWithoutValue(at.on().sessionKey()),

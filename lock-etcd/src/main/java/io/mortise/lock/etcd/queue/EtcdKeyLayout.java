@@ -27,7 +27,7 @@ public final class EtcdKeyLayout {
 
     /**
      * One contender of ours. Its key is used again by the next one in the same slot: keys that are used once leave traces that
-     * each look at the queue walks over, until the store compacts its history.
+     * each read of the queue walks over, until the store compacts its history.
      *
      * @param slot from 0, less than the number of contenders of this client for this lock
      * @param series of the session: another one makes other keys

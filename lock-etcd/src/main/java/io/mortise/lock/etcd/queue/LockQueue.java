@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 public final class LockQueue implements LockQueueWatch.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockQueue.class);
 
-    /** For how long the watch outlasts its last listener: one who takes turns with others need not arm it each time. */
+    /** For how long the watch outlasts its last listener: one who takes turns with others need not register it each time. */
     private static final Duration LINGER = Duration.ofMillis(400);
 
     /** At least this, at most twice: a server that lost all watches at once does not get them all at once. */
@@ -245,10 +245,10 @@ public final class LockQueue implements LockQueueWatch.Listener {
     }
 
     @Override
-    public void looked(LockQueueWatch from, GetResponse found) {
+    public void refreshed(LockQueueWatch from, GetResponse found) {
         List<Runnable> told;
         synchronized (this) {
-            told = watching == from ? members.looked(found) : List.of();
+            told = watching == from ? members.refreshed(found) : List.of();
         }
         told.forEach(Runnable::run);
     }

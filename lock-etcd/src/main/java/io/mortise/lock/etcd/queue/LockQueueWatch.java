@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One watch of a lock's keys until its first failure, and the read of the queue once it is registered. It starts from now,
- * since the server serves one that starts in the past from a slow loop; the look closes the gap.
+ * since the server serves one that starts in the past from a slow loop; a read closes the gap.
  */
 final class LockQueueWatch implements KeyRangeWatch.Listener {
     /** Told on the client's threads, under no lock of ours. Nothing more after {@link LockQueueWatch#close} but what is under way. */
     interface Listener {
         /** What was there once it stood. Changes may have been told before. */
-        void looked(LockQueueWatch from, GetResponse found);
+        void refreshed(LockQueueWatch from, GetResponse found);
 
         void changed(LockQueueWatch from, WatchResponse events);
 
@@ -83,7 +83,7 @@ final class LockQueueWatch implements KeyRangeWatch.Listener {
     public void created() {
         calls.queue(range()).whenComplete((found, failure) -> {
             if (failure == null) {
-                listener.looked(this, found);
+                listener.refreshed(this, found);
             } else {
                 listener.ended(this, failure);
             }

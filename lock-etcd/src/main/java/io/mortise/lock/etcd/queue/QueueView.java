@@ -20,21 +20,21 @@ public final class QueueView {
     private final Map<ByteSequence, ContenderKey> byKey = new HashMap<>();
     private final TreeSet<ContenderKey> keys = new TreeSet<>(Comparator.comparingLong(ContenderKey::since)
             .thenComparing(one -> one.key().toString()));
-    private long looked;
+    private long readRevision;
     private long seen;
 
-    /** What one look found, at that revision. */
+    /** What one read found, at that revision. */
     void reset(long revision, Iterable<ContenderKey> found) {
         byKey.clear();
         keys.clear();
-        looked = revision;
+        readRevision = revision;
         seen = revision;
         found.forEach(this::add);
     }
 
-    /** A key was written. What the last look has seen already does not count. */
+    /** A key was written. What the last read has seen already does not count. */
     void put(ByteSequence key, long since, long revision) {
-        if (revision > looked) {
+        if (revision > readRevision) {
             seen = Math.max(seen, revision);
             remove(key);
             add(new ContenderKey(key, since));
@@ -42,7 +42,7 @@ public final class QueueView {
     }
 
     void deleted(ByteSequence key, long revision) {
-        if (revision > looked) {
+        if (revision > readRevision) {
             seen = Math.max(seen, revision);
             remove(key);
         }

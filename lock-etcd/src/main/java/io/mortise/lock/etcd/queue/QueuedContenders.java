@@ -32,14 +32,14 @@ public final class QueuedContenders {
     private final Map<ByteSequence, Member> holding = new HashMap<>();
     private final QueueView view = new QueueView();
 
-    /** What a watch told before the look that it needs. */
+    /** What a watch told before the read that it needs. */
     private final List<WatchResponse> early = new ArrayList<>();
 
-    /** The view is up to date: there was a look since the watch began. */
+    /** The view is up to date: there was a read since the watch began. */
     private boolean seeing;
 
     /** The one that was told last that it is first: once is enough. */
-    private QueueView.@Nullable ContenderKey turned;
+    private QueueView.@Nullable ContenderKey toldHead;
 
     /** It listens from now on. What it has missed already is told. */
     List<Runnable> add(Member member, boolean holds) {
@@ -47,7 +47,7 @@ public final class QueuedContenders {
         List<Runnable> told = new ArrayList<>();
         if (seeing) {
             missing(told);
-            turns(told);
+            tellHead(told);
         }
         return told;
     }
@@ -75,7 +75,7 @@ public final class QueuedContenders {
         return waiting.isEmpty() && holding.isEmpty();
     }
 
-    /** The watch has ended: nothing is seen until the next look. */
+    /** The watch has ended: nothing is seen until the next read. */
     void blind() {
         seeing = false;
         early.clear();
@@ -91,19 +91,19 @@ public final class QueuedContenders {
         return told;
     }
 
-    List<Runnable> looked(GetResponse found) {
+    List<Runnable> refreshed(GetResponse found) {
         List<QueueView.ContenderKey> keys = new ArrayList<>();
         for (KeyValue one : found.getKvs()) {
             keys.add(new QueueView.ContenderKey(one.getKey(), one.getCreateRevision()));
         }
         view.reset(found.getHeader().getRevision(), keys);
-        turned = null;
+        toldHead = null;
         seeing = true;
         List<Runnable> told = new ArrayList<>();
         missing(told);
         early.forEach(events -> apply(events, told));
         early.clear();
-        turns(told);
+        tellHead(told);
         return told;
     }
 
@@ -111,18 +111,18 @@ public final class QueuedContenders {
         List<Runnable> told = new ArrayList<>();
         if (seeing) {
             apply(events, told);
-            turns(told);
+            tellHead(told);
         } else {
             early.add(events);
         }
         return told;
     }
 
-    private void turns(List<Runnable> told) {
+    private void tellHead(List<Runnable> told) {
         view.head().ifPresent(head -> {
             Member first = waiting.get(head.key());
-            if (first != null && first.contenderKey().equals(head) && !head.equals(turned)) {
-                turned = head;
+            if (first != null && first.contenderKey().equals(head) && !head.equals(toldHead)) {
+                toldHead = head;
                 told.add(first::firstInQueue);
             }
         });

@@ -8,7 +8,7 @@ import java.time.Duration;
 
 /** Validity of the session, on which all its grants depend. */
 public final class EtcdKeepAlive extends KeepAlive {
-    /** More often than each third of it: a contact that is older makes "busy" doubtful (S15). */
+    /** More often than each third of it: a response that is older makes "busy" doubtful (S15). */
     private static final int RENEWALS_PER_LEASE = 4;
 
     private final EtcdSession session;

@@ -19,7 +19,7 @@ final class SessionRenewal {
     private final EtcdSession session;
     private final EtcdRequests calls;
     private final LockClock clock;
-    private final SharedRead looks = new SharedRead(this::look);
+    private final SharedRead reads = new SharedRead(this::read);
 
     SessionRenewal(EtcdSession session, EtcdRequests calls, LockClock clock) {
         this.session = session;
@@ -49,7 +49,7 @@ final class SessionRenewal {
                     }
                     if (EtcdErrors.isLeaseGone(failure)) {
                         // A leader that was replaced may say so by itself: what the majority knows decides.
-                        look().whenComplete(
+                        read().whenComplete(
                                         (there, unknown) -> unknown(keepAlive, unknown != null ? unknown : failure));
                     } else {
                         unknown(keepAlive, failure);
@@ -86,14 +86,14 @@ final class SessionRenewal {
 
     /** Whether it is alive after all that the watches have told until now; ends it if not. */
     CompletionStage<Boolean> checkAlive() {
-        return looks.fromNow();
+        return reads.fromNow();
     }
 
-    private CompletionStage<Boolean> look() {
+    private CompletionStage<Boolean> read() {
         if (session.isOver()) {
             return CompletableFuture.completedFuture(false);
         }
-        return calls.get("a look at the session", session.sessionKey(), GetOption.DEFAULT)
+        return calls.get("a read of the session", session.sessionKey(), GetOption.DEFAULT)
                 .thenApply(read -> {
                     boolean there = read.getKvs().stream().anyMatch(key -> key.getLease() == session.lease());
                     if (!there) {

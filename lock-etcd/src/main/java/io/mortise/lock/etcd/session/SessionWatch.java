@@ -29,7 +29,7 @@ final class SessionWatch implements KeyRangeWatch.Listener {
     }
 
     /**
-     * It starts from now, and one look closes the gap: the store may have compacted the past by then. Without effect on a session
+     * It starts from now, and one read closes the gap: the store may have compacted the past by then. Without effect on a session
      * that is over.
      */
     void open() {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One read of the store for all who ask at the same time, sent after the last of them asked. Thread-safe. */
 final class SharedRead {
-    private final Supplier<CompletionStage<Boolean>> look;
+    private final Supplier<CompletionStage<Boolean>> read;
 
     @GuardedBy("this")
     private boolean underWay;
@@ -18,9 +18,9 @@ final class SharedRead {
     @GuardedBy("this")
     private @Nullable CompletableFuture<Boolean> next;
 
-    /** @param look sends one; does not throw */
-    SharedRead(Supplier<CompletionStage<Boolean>> look) {
-        this.look = look;
+    /** @param read sends one; does not throw */
+    SharedRead(Supplier<CompletionStage<Boolean>> read) {
+        this.read = read;
     }
 
     CompletionStage<Boolean> fromNow() {
@@ -38,7 +38,7 @@ final class SharedRead {
     }
 
     private void send(CompletableFuture<Boolean> asked) {
-        look.get().whenComplete((there, failure) -> {
+        read.get().whenComplete((there, failure) -> {
             CompletableFuture<Boolean> following;
             synchronized (this) {
                 following = next;

@@ -36,7 +36,7 @@ final class Seller implements AutoCloseable {
     private static final int MAX_THINK_NANOS = 1_000_000;
 
     /** The store has answered the demo itself; what takes long here is that all processes load their client at once. */
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     private final String lockName;
     private final BlockingQueue<String> commands;
@@ -70,7 +70,7 @@ final class Seller implements AutoCloseable {
     }
 
     private void connect(String url) {
-        LockClient connected = Locks.connect(url, PATIENT, Capability.FENCING);
+        LockClient connected = Locks.connect(url, LONG_TIMEOUTS, Capability.FENCING);
         client = connected;
         LockOptions options = connected.capabilities().contains(Capability.PER_LOCK_LEASE)
                 ? LockOptions.defaults().leaseDuration(Demo.LEASE)

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 /** One instance of the service: a process with one client and one port. Ends when its standard input does. */
 @Command(name = "inventory-instance", hidden = true, description = "One instance, which 'inventory' starts by itself.")
 public final class InstanceCommand implements Callable<Integer> {
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -39,7 +39,7 @@ public final class InstanceCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         LockClient locks = store.connect();
-        Shop shop = new Shop(locks, new StockFile(file), PATIENCE, Duration.ofMillis(workMillis));
+        Shop shop = new Shop(locks, new StockFile(file), MAX_WAIT, Duration.ofMillis(workMillis));
         ShopServer server = listen(shop);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             server.close(); // first the work, then the locks under it

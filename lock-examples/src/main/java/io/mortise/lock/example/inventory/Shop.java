@@ -14,17 +14,17 @@ import java.util.concurrent.Executor;
 final class Shop {
     private final LockClient locks;
     private final StockFile stock;
-    private final Duration patience;
+    private final Duration maxWait;
     private final Duration work;
 
     /**
-     * @param patience how long a buyer waits for those before
+     * @param maxWait how long a buyer waits for those before
      * @param work how long a sale takes beside reading and writing the stock
      */
-    Shop(LockClient locks, StockFile stock, Duration patience, Duration work) {
+    Shop(LockClient locks, StockFile stock, Duration maxWait, Duration work) {
         this.locks = locks;
         this.stock = stock;
-        this.patience = patience;
+        this.maxWait = maxWait;
         this.work = work;
     }
 
@@ -39,7 +39,7 @@ final class Shop {
                     new SaleOutcome.Unknown()); // and no lock for any name that somebody makes up
         }
         return locks.named(lockName(item))
-                .tryAcquireAsync(patience)
+                .tryAcquireAsync(maxWait)
                 .thenApplyAsync(
                         granted -> granted.map(lease -> sold(item, lease)).orElseGet(SaleOutcome.Busy::new), threads);
     }

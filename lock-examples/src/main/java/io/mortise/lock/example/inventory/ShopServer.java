@@ -36,11 +36,11 @@ final class ShopServer implements HttpHandler, AutoCloseable {
     /** On that port of this machine; 0 for any that is free. */
     static ShopServer start(Shop shop, int port) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
-        ShopServer door = new ShopServer(shop, server);
-        server.createContext("/items/", door);
-        server.setExecutor(door.threads);
+        ShopServer shopServer = new ShopServer(shop, server);
+        server.createContext("/items/", shopServer);
+        server.setExecutor(shopServer.threads);
         server.start();
-        return door;
+        return shopServer;
     }
 
     String url() {
@@ -79,7 +79,7 @@ final class ShopServer implements HttpHandler, AutoCloseable {
         String[] parts = path.split("/", -1); // "", "items", NAME, "buy"
         try {
             if (parts.length == 3 && method.equals("GET")) {
-                return CompletableFuture.completedFuture(look(parts[2]));
+                return CompletableFuture.completedFuture(stock(parts[2]));
             }
             if (parts.length == 4 && parts[3].equals("buy") && method.equals("POST")) {
                 return shop.buy(parts[2], threads).thenApply(sale -> answer(parts[2], sale));
@@ -108,7 +108,7 @@ final class ShopServer implements HttpHandler, AutoCloseable {
         return Answer.of(500, "see the log");
     }
 
-    private Answer look(String item) throws IOException {
+    private Answer stock(String item) throws IOException {
         OptionalInt left = shop.left(item);
         return left.isPresent()
                 ? new Answer(200, "{\"item\":\"" + item + "\",\"left\":" + left.getAsInt() + "}", false)

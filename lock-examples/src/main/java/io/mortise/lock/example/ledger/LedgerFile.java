@@ -50,7 +50,7 @@ final class LedgerFile implements AutoCloseable {
         append.force(false);
     }
 
-    /** Hands on each entry that was added since the last call, by whomever. */
+    /** Passes on each entry that was added since the last call, by whomever. */
     void readNew(Consumer<LedgerEntry> to) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(read.size() - seen));
         while (bytes.hasRemaining() && read.read(bytes, seen + bytes.position()) >= 0) {

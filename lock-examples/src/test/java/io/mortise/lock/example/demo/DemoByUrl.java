@@ -12,7 +12,7 @@ import java.time.Duration;
 
 /** The demo, small, on a server that runs already. */
 final class DemoByUrl {
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(50));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(50));
 
     private DemoByUrl() {}
 
@@ -24,7 +24,7 @@ final class DemoByUrl {
     static void showsWhatItClaims(String url, Runnable duringTheLockedRun) {
         String small = url + (url.contains("?") ? "&" : "?") + "lease=3s";
         // A store's client may need seconds to load on a busy machine, and the demo waits no longer than a user would.
-        Locks.connect(small, PATIENT).close();
+        Locks.connect(small, LONG_TIMEOUTS).close();
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         PrintWriter progress = new PrintWriter(err) {

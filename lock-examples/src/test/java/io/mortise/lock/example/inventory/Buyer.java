@@ -50,7 +50,7 @@ record Buyer(HttpClient http, String url) {
                 .thenApply(Answer::of);
     }
 
-    Answer look(String item) throws IOException, InterruptedException {
+    Answer stock(String item) throws IOException, InterruptedException {
         return send("GET", "/items/" + item);
     }
 

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("once")
 class InventoryTest {
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final int UNITS = 240; // many, so that some are left when the victim is seen to sell one
@@ -51,7 +51,7 @@ class InventoryTest {
 
     private final RedisTestServer redis = RedisTestServer.start();
     private final String url = redis.url() + "?lease=3s"; // so that a killed holder is not waited for half a minute
-    private final LockClient operator = Locks.connect(url, PATIENT);
+    private final LockClient operator = Locks.connect(url, LONG_TIMEOUTS);
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<ChildJvm> started = new ArrayList<>();
     private Path stock = Path.of("");
@@ -146,7 +146,7 @@ class InventoryTest {
         assertThat(sold).isSubsetOf(IntStream.rangeClosed(1, UNITS).boxed().toList());
         assertThat(unanswered.get()).isBetween(1, 4);
         assertThat(sold.size()).isBetween(UNITS - unanswered.get(), UNITS);
-        assertThat(other.buyer().look("lamp").number()).isZero();
+        assertThat(other.buyer().stock("lamp").number()).isZero();
     }
 
     @Test
@@ -163,6 +163,6 @@ class InventoryTest {
         assertThat(late).isNotDone();
         slow.resume();
         assertThat(late.get(40, TimeUnit.SECONDS)).isEqualTo(new Buyer.Answer(503, -1, true));
-        assertThat(other.buyer().look("lamp").number()).isEqualTo(UNITS - 1);
+        assertThat(other.buyer().stock("lamp").number()).isEqualTo(UNITS - 1);
     }
 }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What is answered when; one instance in this process, on locks in memory. */
 class ShopServerTest {
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -63,17 +63,17 @@ class ShopServerTest {
     @Test
     void sellsWhatThereIs() throws Exception {
         assertThat(buyer.buy("lamp")).isEqualTo(new Buyer.Answer(200, 2, false));
-        assertThat(buyer.look("lamp")).isEqualTo(new Buyer.Answer(200, 1, false));
+        assertThat(buyer.stock("lamp")).isEqualTo(new Buyer.Answer(200, 1, false));
         assertThat(buyer.buy("lamp")).isEqualTo(new Buyer.Answer(200, 1, false));
         assertThat(buyer.buy("lamp").status()).isEqualTo(409);
-        assertThat(buyer.look("lamp").number()).isZero();
+        assertThat(buyer.stock("lamp").number()).isZero();
     }
 
     @Test
     void whoeverWaitsForTooLongMayComeAgain() throws Exception {
         try (Lease lease = locks.named(Shop.lockName("chair")).acquire()) {
             assertThat(buyer.buy("chair")).isEqualTo(new Buyer.Answer(429, -1, true));
-            assertThat(buyer.look("chair").number()).as("needs no lock").isEqualTo(7);
+            assertThat(buyer.stock("chair").number()).as("needs no lock").isEqualTo(7);
             assertThat(lease.isHeld()).isTrue();
         }
         assertThat(buyer.buy("chair").status()).isEqualTo(200);
@@ -91,9 +91,9 @@ class ShopServerTest {
             for (int i = 0; i < 40; i++) {
                 waiting.add(there.buyAsync("bed"));
             }
-            Await.until("all wait", PATIENT.connectTimeout(), () -> waiters("bed") == 40);
+            Await.until("all wait", LONG_TIMEOUTS.connectTimeout(), () -> waiters("bed") == 40);
             assertThat(there.buy("sofa")).isEqualTo(new Buyer.Answer(200, 9, false));
-            assertThat(there.look("bed").number()).isEqualTo(40);
+            assertThat(there.stock("bed").number()).isEqualTo(40);
             assertThat(lease.isHeld()).isTrue();
         }
         assertThat(waiting)
@@ -107,12 +107,12 @@ class ShopServerTest {
     @Test
     void withoutTheLocksStoreNothingIsSoldUntilItIsBack() throws Exception {
         try (RedisTestServer redis = RedisTestServer.start();
-                LockClient onRedis = Locks.connect(redis.url(), PATIENT)) {
+                LockClient onRedis = Locks.connect(redis.url(), LONG_TIMEOUTS)) {
             Buyer there = open(onRedis);
             assertThat(there.buyInTheEnd("vase")).isEqualTo(new Buyer.Answer(200, 3, false));
             redis.kill();
             assertThat(there.buy("vase")).isEqualTo(new Buyer.Answer(503, -1, true));
-            assertThat(there.look("vase").number()).isEqualTo(2);
+            assertThat(there.stock("vase").number()).isEqualTo(2);
             redis.restart();
             assertThat(there.buyInTheEnd("vase")).isEqualTo(new Buyer.Answer(200, 2, false));
         }
@@ -123,7 +123,7 @@ class ShopServerTest {
     void aStockOfAnotherStoresTokensIsNotTakenForALostLock() throws Exception {
         stock.write("desk", 4, Long.MAX_VALUE);
         assertThat(buyer.buy("desk")).isEqualTo(new Buyer.Answer(500, -1, false));
-        assertThat(buyer.look("desk").number()).isEqualTo(4);
+        assertThat(buyer.stock("desk").number()).isEqualTo(4);
     }
 
     @ParameterizedTest

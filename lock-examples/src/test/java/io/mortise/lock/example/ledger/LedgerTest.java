@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("once")
 class LedgerTest {
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final Duration SOON = Duration.ofSeconds(40);
     private static final int MOVES = 100; // many, so that they are still at it when one is seen to hold the lock
@@ -44,7 +44,7 @@ class LedgerTest {
         Path path = dir.resolve("ledger");
         try (ZooKeeperTestServer zooKeeper = ZooKeeperTestServer.start()) {
             String url = "zookeeper://" + zooKeeper.connectString() + "/examples?sessionTimeout=3s";
-            try (LockClient operator = Locks.connect(url, PATIENT);
+            try (LockClient operator = Locks.connect(url, LONG_TIMEOUTS);
                     ChildJvm ledger = ChildJvm.start(
                             MainWithParent.class,
                             Map.of(),

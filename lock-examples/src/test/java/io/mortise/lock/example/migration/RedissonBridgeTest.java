@@ -35,7 +35,7 @@ import org.redisson.config.Config;
 @Tag("once")
 class RedissonBridgeTest {
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
-    private static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
+    private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
     private static final int EACH = 40;
 
@@ -46,7 +46,7 @@ class RedissonBridgeTest {
     @BeforeAll
     static void start() {
         redis = RedisTestServer.start();
-        locks = Locks.connect(redis.url(), PATIENT);
+        locks = Locks.connect(redis.url(), LONG_TIMEOUTS);
         Config config = new Config();
         config.useSingleServer().setAddress(redis.url()).setConnectionMinimumIdleSize(1);
         redisson = Redisson.create(config);

@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  */
 public final class ConnectAttempt<T> {
     /** A server that is well has answered by then. */
-    private static final Duration WORTH_A_LOOK = Duration.ofMillis(500);
+    private static final Duration PROBE_DELAY = Duration.ofMillis(500);
 
     private final List<RedisURI> servers;
     private final BackendContext context;
@@ -45,26 +45,26 @@ public final class ConnectAttempt<T> {
             Consumer<? super T> discard,
             List<RedisURI> servers,
             BackendContext context) {
-        ConnectAttempt<T> approach = new ConnectAttempt<>(servers, context);
-        CompletableFuture<T> contact =
+        ConnectAttempt<T> attempt = new ConnectAttempt<>(servers, context);
+        CompletableFuture<T> connecting =
                 CompletableFuture.supplyAsync(connect, context.blocking()).thenCompose(Function.identity());
-        LockClock.Timer silence = context.clock().schedule(WORTH_A_LOOK, () -> approach.look(approach::refuse));
-        contact.whenComplete((made, failure) -> {
+        LockClock.Timer silence = context.clock().schedule(PROBE_DELAY, () -> attempt.probe(attempt::refuse));
+        connecting.whenComplete((made, failure) -> {
             silence.cancel();
-            if (failure == null && !approach.outcome.complete(made)) {
+            if (failure == null && !attempt.outcome.complete(made)) {
                 discard.accept(made);
             } else if (failure != null) {
-                approach.failed(failure);
+                attempt.failed(failure);
             }
         });
-        return approach.outcome;
+        return attempt.outcome;
     }
 
     private void failed(Throwable failure) {
         if (RedisErrors.isConnectionRefused(failure)) {
             outcome.completeExceptionally(failure);
         } else {
-            look(mismatch -> {
+            probe(mismatch -> {
                 refuse(mismatch);
                 outcome.completeExceptionally(failure);
             });
@@ -75,7 +75,7 @@ public final class ConnectAttempt<T> {
         mismatch.ifPresent(why -> outcome.completeExceptionally(new BackendRefusedException(why)));
     }
 
-    private void look(Consumer<Optional<String>> then) {
+    private void probe(Consumer<Optional<String>> then) {
         if (servers.isEmpty() || outcome.isDone()) {
             then.accept(Optional.empty());
             return;

@@ -46,9 +46,9 @@ public final class InitialConnection {
             String endpoints,
             BackendContext context) {
         long millis = context.connectTimeout().toMillis();
-        ConnectDeadline beginning = ConnectDeadline.of(endpoints, context.connectTimeout())
+        ConnectDeadline deadline = ConnectDeadline.of(endpoints, context.connectTimeout())
                 .orSay(() -> "no connection to " + endpoints + " in " + millis + " ms");
-        return beginning.tryFor(() -> once(connect, discard, servers, endpoints, context, beginning));
+        return deadline.tryFor(() -> once(connect, discard, servers, endpoints, context, deadline));
     }
 
     private static <T> T once(
@@ -57,12 +57,12 @@ public final class InitialConnection {
             List<RedisURI> servers,
             String endpoints,
             BackendContext context,
-            ConnectDeadline beginning) {
-        CompletableFuture<T> contact = ConnectAttempt.begin(connect, discard, servers, context);
+            ConnectDeadline deadline) {
+        CompletableFuture<T> connecting = ConnectAttempt.begin(connect, discard, servers, context);
         try {
-            return beginning.await(contact, failure -> explained(failure, endpoints));
+            return deadline.await(connecting, failure -> explained(failure, endpoints));
         } catch (LockException e) {
-            contact.thenAccept(discard); // nobody waits for it any more
+            connecting.thenAccept(discard); // nobody waits for it any more
             throw e;
         }
     }

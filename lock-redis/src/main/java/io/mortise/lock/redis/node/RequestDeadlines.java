@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * timer serves all that are sent for the first time: it is set once in a while, not for each request.
  *
  * <p>After a pause of the process the timer may run ahead of the thread that has the answers to read. So nothing ends at the
- * first look, but at a second one, {@link #lead} later; by so much a call may end late.
+ * first check, but at a second one, {@link #lead} later; by so much a call may end late.
  */
 final class RequestDeadlines {
     private static final Duration LONGEST_LEAD = Duration.ofMillis(20);
@@ -24,10 +24,10 @@ final class RequestDeadlines {
     private final LockClock clock;
     private final Duration limit;
     private final Duration lead;
-    private final Duration untilLook;
+    private final Duration untilCheck;
     private final Consumer<ScriptCall> overdue;
     private final Queue<ScriptCall> open = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean armed = new AtomicBoolean();
+    private final AtomicBoolean scheduled = new AtomicBoolean();
 
     /** @param overdue ends the call that had no answer in time */
     RequestDeadlines(LockClock clock, Duration limit, Consumer<ScriptCall> overdue) {
@@ -35,7 +35,7 @@ final class RequestDeadlines {
         this.limit = limit;
         Duration quarter = limit.dividedBy(4);
         this.lead = quarter.compareTo(LONGEST_LEAD) < 0 ? quarter : LONGEST_LEAD;
-        this.untilLook = limit.minus(lead);
+        this.untilCheck = limit.minus(lead);
         this.overdue = overdue;
     }
 
@@ -43,7 +43,7 @@ final class RequestDeadlines {
     void begin(ScriptCall call) {
         open.add(call);
         long left = left(call, clock.nanoTime());
-        if (left < untilLook.toNanos()) {
+        if (left < untilCheck.toNanos()) {
             // It is queued behind younger ones.
             clock.schedule(Duration.ofNanos(left), () -> clock.schedule(lead, () -> endAlone(call)));
         } else {
@@ -79,27 +79,27 @@ final class RequestDeadlines {
     }
 
     private void arm() {
-        if (!armed.get() && armed.compareAndSet(false, true)) {
-            clock.schedule(untilLook, this::look);
+        if (!scheduled.get() && scheduled.compareAndSet(false, true)) {
+            clock.schedule(untilCheck, this::check);
         }
     }
 
-    private void look() {
+    private void check() {
         ScriptCall first = oldest();
         long now = clock.nanoTime();
         if (first == null) {
-            armed.set(false);
-            if (!open.isEmpty()) { // one began in between and saw the timer armed
+            scheduled.set(false);
+            if (!open.isEmpty()) { // one began in between and saw the timer scheduled
                 arm();
             }
         } else if (left(first, now) <= lead.toNanos()) {
             clock.schedule(lead, () -> lookAgain(now));
         } else {
-            clock.schedule(Duration.ofNanos(left(first, now)).minus(lead), this::look);
+            clock.schedule(Duration.ofNanos(left(first, now)).minus(lead), this::check);
         }
     }
 
-    /** Ends what is overdue and was about to be at the first look. */
+    /** Ends what is overdue and was about to be at the first check. */
     private void lookAgain(long firstLook) {
         long now = clock.nanoTime();
         ScriptCall first = oldest();
@@ -107,7 +107,7 @@ final class RequestDeadlines {
             overdue.accept(first);
             first = oldest(); // not remove(): that one is gone by now, and it would go through all the others
         }
-        look();
+        check();
     }
 
     private long left(ScriptCall call, long now) {

@@ -32,7 +32,7 @@ import java.util.function.Function;
 /** A server, a client that lends its context, and what a listener was told. Without locks. */
 public final class NodeBench implements AutoCloseable {
     public static final Duration SOON = Duration.ofSeconds(20);
-    static final ClientOptions PATIENT = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
+    static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
     public final RedisTestServer server = RedisTestServer.start();
     public final BackendContext context;
@@ -41,12 +41,12 @@ public final class NodeBench implements AutoCloseable {
     private final ManagedRedisClient<RedisClient> lettuce;
 
     public NodeBench() {
-        this(open -> LockClients.over(open, PATIENT));
+        this(open -> LockClients.over(open, LONG_TIMEOUTS));
     }
 
     /** Whose timers the test cranks. */
     public NodeBench(LockClock clock) {
-        this(open -> LockClients.over(open, PATIENT, clock));
+        this(open -> LockClients.over(open, LONG_TIMEOUTS, clock));
     }
 
     private NodeBench(Function<Function<BackendContext, LockBackend>, LockClient> opening) {

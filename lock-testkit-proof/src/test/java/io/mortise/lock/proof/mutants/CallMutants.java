@@ -60,7 +60,7 @@ final class CallMutants {
                         CallMutants::refusesLists));
     }
 
-    private static LockBackend refusesLists(LockBackend honest, Connection connection) {
+    private static LockBackend refusesLists(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             public Optional<LockAdmin> admin() {

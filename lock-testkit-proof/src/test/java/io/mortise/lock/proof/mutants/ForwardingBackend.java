@@ -19,9 +19,9 @@ import java.util.concurrent.CompletionStage;
 /** Passes everything on. A mutant overrides the one step that it gets wrong. */
 class ForwardingBackend implements LockBackend {
     final LockBackend honest;
-    final Connection connection;
+    final MutantConnection connection;
 
-    ForwardingBackend(LockBackend honest, Connection connection) {
+    ForwardingBackend(LockBackend honest, MutantConnection connection) {
         this.honest = honest;
         this.connection = connection;
     }

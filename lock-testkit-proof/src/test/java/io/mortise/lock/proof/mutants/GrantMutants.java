@@ -59,17 +59,17 @@ final class GrantMutants {
                         "S02",
                         "isHeld asks the store each time",
                         "S02_isHeldIsLocalAndRemainingIsWithinTheLease",
-                        honest -> new Leases(honest, AsksEachTime::new)),
+                        honest -> new WrongLeasesClient(honest, AsksEachTime::new)),
                 client(
                         "S02",
                         "isHeld stays true after a release",
                         "S02_isHeldIsLocalAndRemainingIsWithinTheLease",
-                        honest -> new Leases(honest, HeldForEver::new)),
+                        honest -> new WrongLeasesClient(honest, HeldForEver::new)),
                 client(
                         "S02",
                         "remaining tells the lease duration, not what is left of it",
                         "S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted",
-                        honest -> new Leases(honest, NeverCountsDown::new)),
+                        honest -> new WrongLeasesClient(honest, NeverCountsDown::new)),
                 backend(
                         "S03",
                         "two grants in a row have one token",
@@ -111,21 +111,21 @@ final class GrantMutants {
                         "S04",
                         "only the thread that acquired may release",
                         "S04_anyThreadMayRelease",
-                        honest -> new Leases(honest, OwnedByThread::new)),
+                        honest -> new WrongLeasesClient(honest, OwnedByThread::new)),
                 client(
                         "S04",
                         "all leases of a client have one owner id",
                         "S04_theSameThreadAcquiringTwiceWaits",
-                        honest -> new Leases(honest, OneOwner::new)));
+                        honest -> new WrongLeasesClient(honest, OneOwner::new)));
     }
 
-    private static AttemptResult forged(LockRequest request, Connection connection) {
+    private static AttemptResult forged(LockRequest request, MutantConnection connection) {
         LockClock clock = connection.context().clock();
         long until = LockClock.deadline(clock.nanoTime(), request.leaseDuration());
         return new AttemptResult.Granted(System.nanoTime(), new KeepAlive(clock, request.leaseDuration(), until) {});
     }
 
-    private static LockBackend grantsTwice(LockBackend honest, Connection connection) {
+    private static LockBackend grantsTwice(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final AtomicLong asked = new AtomicLong();
 
@@ -138,7 +138,7 @@ final class GrantMutants {
         };
     }
 
-    private static LockBackend believesTwiceAsLong(LockBackend honest, Connection connection) {
+    private static LockBackend believesTwiceAsLong(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             long validUntil(LockRequest request, long until) {
@@ -147,7 +147,7 @@ final class GrantMutants {
         };
     }
 
-    private static LockBackend hasNoDeadline(LockBackend honest, Connection connection) {
+    private static LockBackend hasNoDeadline(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             long validUntil(LockRequest request, long until) {
@@ -158,7 +158,7 @@ final class GrantMutants {
 
     /** Another token than the store's. */
     private abstract static class Tokens extends ForwardingBackend {
-        Tokens(LockBackend honest, Connection connection) {
+        Tokens(LockBackend honest, MutantConnection connection) {
             super(honest, connection);
         }
 
@@ -171,7 +171,7 @@ final class GrantMutants {
         }
     }
 
-    private static LockBackend forgetsTheCounterAtRelease(LockBackend honest, Connection connection) {
+    private static LockBackend forgetsTheCounterAtRelease(LockBackend honest, MutantConnection connection) {
         return new Tokens(honest, connection) {
             @Override
             long token(LockRequest request, long honestToken) {
@@ -186,7 +186,7 @@ final class GrantMutants {
         };
     }
 
-    private static LockBackend forgetsTheCounterAtExpiry(LockBackend honest, Connection connection) {
+    private static LockBackend forgetsTheCounterAtExpiry(LockBackend honest, MutantConnection connection) {
         return new Tokens(honest, connection) {
             @Override
             long token(LockRequest request, long honestToken) {
@@ -203,7 +203,7 @@ final class GrantMutants {
         };
     }
 
-    private static LockBackend reentrant(LockBackend honest, Connection connection) {
+    private static LockBackend reentrant(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Set<String> mine = ConcurrentHashMap.newKeySet();
 

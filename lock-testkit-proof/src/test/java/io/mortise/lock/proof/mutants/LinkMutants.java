@@ -61,7 +61,7 @@ final class LinkMutants {
                 backend(
                         "S08",
                         "a release that failed is forgotten",
-                        "S08_aReleaseDuringACutIsBoundedAndSettles",
+                        "S08_aReleaseDuringACutIsBoundedAndCleanedUp",
                         LinkMutants::forgetsFailedReleases),
                 backend(
                         "S16",
@@ -80,7 +80,7 @@ final class LinkMutants {
                         LinkMutants::wakesEverybody));
     }
 
-    private static LockBackend countsFromTheReply(LockBackend honest, Connection connection) {
+    private static LockBackend countsFromTheReply(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             long validUntil(LockRequest request, long until) {
@@ -89,7 +89,7 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend countsInMemory(LockBackend honest, Connection connection) {
+    private static LockBackend countsInMemory(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
@@ -100,7 +100,7 @@ final class LinkMutants {
     }
 
     /** As a client library that sends again by itself what had no answer for a while. */
-    private static LockBackend replaysReleases(LockBackend honest, Connection connection) {
+    private static LockBackend replaysReleases(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
@@ -117,7 +117,7 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend unknownIsLost(LockBackend honest, Connection connection) {
+    private static LockBackend unknownIsLost(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             void renewalUnknown(KeepAlive keepAlive, Throwable cause) {
@@ -126,7 +126,7 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend forgetsDoubtfulAttempts(LockBackend honest, Connection connection) {
+    private static LockBackend forgetsDoubtfulAttempts(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Set<String> doubtful = ConcurrentHashMap.newKeySet();
 
@@ -149,7 +149,7 @@ final class LinkMutants {
     }
 
     /** Its own forgotten grant is then what it waits for. */
-    private static LockBackend asksUnderAnotherId(LockBackend honest, Connection connection) {
+    private static LockBackend asksUnderAnotherId(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Map<String, Contender> anew = new ConcurrentHashMap<>();
 
@@ -177,7 +177,7 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend waitsForAGoodbye(LockBackend honest, Connection connection) {
+    private static LockBackend waitsForAGoodbye(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             public void close() {
@@ -193,7 +193,7 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend forgetsFailedReleases(LockBackend honest, Connection connection) {
+    private static LockBackend forgetsFailedReleases(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
@@ -202,7 +202,7 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend polls(LockBackend honest, Connection connection) {
+    private static LockBackend polls(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             AttemptResult answered(LockRequest request, AttemptResult answer) {
@@ -221,7 +221,7 @@ final class LinkMutants {
         };
     }
 
-    private static LockBackend wakesEverybody(LockBackend honest, Connection connection) {
+    private static LockBackend wakesEverybody(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             ContenderListener heard(LockRequest request, ContenderListener core) {

@@ -40,18 +40,22 @@ final class LossMutants {
                         "a removal is noticed only by the next renewal, though the store tells",
                         REMOVED,
                         LossMutants::deafToRemovals),
-                client("S07", "a loss is never told", REMOVED, honest -> new Leases(honest, NeverTells::new)),
+                client(
+                        "S07",
+                        "a loss is never told",
+                        REMOVED,
+                        honest -> new WrongLeasesClient(honest, NeverTells::new)),
                 client(
                         "S07",
                         "a late listener is not told",
                         REMOVED,
-                        honest -> new Leases(honest, TellsOnlyTheFirst::new)),
+                        honest -> new WrongLeasesClient(honest, TellsOnlyTheFirst::new)),
                 backend("S07", "a removal is told as an expiry", REMOVED, LossMutants::mixesReasonsUp),
                 client(
                         "S07",
                         "a release is told as a loss",
                         "S07_nothingIsAnnouncedAfterARelease",
-                        honest -> new Leases(honest, TellsAReleaseToo::new)),
+                        honest -> new WrongLeasesClient(honest, TellsAReleaseToo::new)),
                 client(
                         "S07",
                         "the maximum hold is ignored",
@@ -65,7 +69,7 @@ final class LossMutants {
     }
 
     /** INSERT OR UPDATE where an UPDATE was meant. */
-    private static LockBackend resurrects(LockBackend honest, Connection connection) {
+    private static LockBackend resurrects(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             ContenderListener heard(LockRequest request, ContenderListener core) {
@@ -91,7 +95,7 @@ final class LossMutants {
         };
     }
 
-    private static LockBackend deafToRemovals(LockBackend honest, Connection connection) {
+    private static LockBackend deafToRemovals(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             ContenderListener heard(LockRequest request, ContenderListener core) {
@@ -103,7 +107,7 @@ final class LossMutants {
         };
     }
 
-    private static LockBackend mixesReasonsUp(LockBackend honest, Connection connection) {
+    private static LockBackend mixesReasonsUp(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             ContenderListener heard(LockRequest request, ContenderListener core) {
@@ -117,7 +121,7 @@ final class LossMutants {
         };
     }
 
-    private static LockBackend losesAllAtOnce(LockBackend honest, Connection connection) {
+    private static LockBackend losesAllAtOnce(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Set<KeepAlive> granted = ConcurrentHashMap.newKeySet();
 

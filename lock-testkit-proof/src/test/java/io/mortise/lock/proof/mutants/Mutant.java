@@ -17,7 +17,7 @@ record Mutant(String defect, String rule, String killer, WrongBackend backend, W
 
     /** A defect of what a backend implements: between the core and the store. */
     interface WrongBackend {
-        LockBackend over(LockBackend honest, Connection connection);
+        LockBackend over(LockBackend honest, MutantConnection connection);
     }
 
     /** A defect that users would see of a backend that came without the core. */

@@ -34,27 +34,27 @@ class MutantProofTest {
     private static final Path PAGE = Path.of("..", "docs", "mutants.md");
     private static final String TABLE = "|---|---|---|\n";
 
-    private static final Map<Mutant, Future<Trial>> TRIALS = new LinkedHashMap<>();
-    private static final Map<String, Future<Trial>> CONTROLS = new LinkedHashMap<>();
+    private static final Map<Mutant, Future<MutantTestResult>> TRIALS = new LinkedHashMap<>();
+    private static final Map<String, Future<MutantTestResult>> CONTROLS = new LinkedHashMap<>();
 
     @BeforeAll
     static void startTrials() {
         ExecutorService pool = Executors.newFixedThreadPool(AT_A_TIME);
         for (Mutant mutant : Mutants.ALL) {
-            TRIALS.put(mutant, pool.submit(alone(() -> Trial.of(mutant, mutant.killer()))));
+            TRIALS.put(mutant, pool.submit(alone(() -> MutantTestResult.of(mutant, mutant.killer()))));
         }
         List<String> killers =
                 Mutants.ALL.stream().map(Mutant::killer).distinct().toList();
         for (String killer : killers) {
-            CONTROLS.put(killer, pool.submit(alone(() -> Trial.of(Mutant.NONE, killer))));
+            CONTROLS.put(killer, pool.submit(alone(() -> MutantTestResult.of(Mutant.NONE, killer))));
         }
         pool.shutdown();
     }
 
     /** In a thread group of its own, so that its threads can be told from those of the others. */
-    private static Callable<Trial> alone(Callable<Trial> trial) {
+    private static Callable<MutantTestResult> alone(Callable<MutantTestResult> trial) {
         return () -> {
-            CompletableFuture<Trial> done = new CompletableFuture<>();
+            CompletableFuture<MutantTestResult> done = new CompletableFuture<>();
             Runnable task = () -> {
                 try {
                     done.complete(trial.call());
@@ -75,7 +75,7 @@ class MutantProofTest {
                         () -> assertFailed(trial.getKey(), trial.getValue().get())));
     }
 
-    private static void assertFailed(Mutant mutant, Trial trial) {
+    private static void assertFailed(Mutant mutant, MutantTestResult trial) {
         assertThat(trial.failedFor(mutant.rule(), mutant.killer()))
                 .as(
                         "%s SURVIVES %s in %s: passed %s times, not verified %s times, failed otherwise with %s",
@@ -90,7 +90,7 @@ class MutantProofTest {
                         control.getKey(), () -> assertPassed(control.getValue().get())));
     }
 
-    private static void assertPassed(Trial trial) {
+    private static void assertPassed(MutantTestResult trial) {
         assertThat(trial.failures()).isEmpty();
         assertThat(trial.aborted()).as("not verified").isZero();
         assertThat(trial.succeeded()).as("passed").isPositive();

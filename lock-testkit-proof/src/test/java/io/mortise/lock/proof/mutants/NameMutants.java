@@ -97,7 +97,7 @@ final class NameMutants {
                         honest -> new Unclaimed(honest, Capability.PER_LOCK_LEASE)));
     }
 
-    private static LockBackend rawReasons(LockBackend honest, Connection connection) {
+    private static LockBackend rawReasons(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             ContenderListener heard(LockRequest request, ContenderListener core) {

@@ -116,7 +116,7 @@ final class OperatorMutants {
     }
 
     /** A row, or a parent node, that nobody removes. */
-    private static ForwardingBackend keepsNames(LockBackend honest, Connection connection) {
+    private static ForwardingBackend keepsNames(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             LockRequest asked(LockRequest request) {
@@ -143,7 +143,7 @@ final class OperatorMutants {
         };
     }
 
-    private static ForwardingBackend noMetadata(LockBackend honest, Connection connection) {
+    private static ForwardingBackend noMetadata(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             LockRequest asked(LockRequest request) {
@@ -163,7 +163,7 @@ final class OperatorMutants {
         };
     }
 
-    private static ForwardingBackend storesAsItComes(LockBackend honest, Connection connection) {
+    private static ForwardingBackend storesAsItComes(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             LockRequest asked(LockRequest request) {
@@ -182,7 +182,7 @@ final class OperatorMutants {
         };
     }
 
-    private static ForwardingBackend forcesAnybody(LockBackend honest, Connection connection) {
+    private static ForwardingBackend forcesAnybody(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             public Optional<LockAdmin> admin() {

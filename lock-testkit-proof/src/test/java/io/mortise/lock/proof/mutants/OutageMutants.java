@@ -67,7 +67,7 @@ final class OutageMutants {
                         OutageMutants::leavesAThread));
     }
 
-    private static LockBackend silenceIsBusy(LockBackend honest, Connection connection) {
+    private static LockBackend silenceIsBusy(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
@@ -77,7 +77,7 @@ final class OutageMutants {
         };
     }
 
-    private static LockBackend silenceIsRefusal(LockBackend honest, Connection connection) {
+    private static LockBackend silenceIsRefusal(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
@@ -88,7 +88,7 @@ final class OutageMutants {
         };
     }
 
-    private static LockBackend waitsForEver(LockBackend honest, Connection connection) {
+    private static LockBackend waitsForEver(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             CompletionStage<AttemptResult> attempt(LockRequest request, Contender contender) {
@@ -99,7 +99,7 @@ final class OutageMutants {
         };
     }
 
-    private static LockBackend leavesAThread(LockBackend honest, Connection connection) {
+    private static LockBackend leavesAThread(LockBackend honest, MutantConnection connection) {
         Thread reader = new Thread(LockSupport::park, "reader");
         reader.setDaemon(true);
         reader.start();

@@ -36,12 +36,12 @@ final class ReleaseMutants {
                         "S05",
                         "every release reports RELEASED",
                         STALE,
-                        honest -> new Leases(honest, AlwaysReleased::new)),
+                        honest -> new WrongLeasesClient(honest, AlwaysReleased::new)),
                 client(
                         "S05",
                         "a second release reports LOST",
                         "S05_releaseIsIdempotentAndSparesTheSuccessor",
-                        honest -> new Leases(honest, LostTheSecondTime::new)),
+                        honest -> new WrongLeasesClient(honest, LostTheSecondTime::new)),
                 backend(
                         "S05",
                         "a release that found its grant reports LOST",
@@ -64,7 +64,7 @@ final class ReleaseMutants {
                         ReleaseMutants::removesAllOfTheClient));
     }
 
-    private static LockBackend deletesByName(LockBackend honest, Connection connection) {
+    private static LockBackend deletesByName(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Set<String> granted = ConcurrentHashMap.newKeySet();
 
@@ -89,7 +89,7 @@ final class ReleaseMutants {
         };
     }
 
-    private static LockBackend reportsTooEarly(LockBackend honest, Connection connection) {
+    private static LockBackend reportsTooEarly(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             CompletionStage<Boolean> end(LockRequest request, Contender contender) {
@@ -100,7 +100,7 @@ final class ReleaseMutants {
     }
 
     /** As where the entry in the store names the client, not the attempt. */
-    private static LockBackend removesAllOfTheClient(LockBackend honest, Connection connection) {
+    private static LockBackend removesAllOfTheClient(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Map<String, Contender> granted = new ConcurrentHashMap<>();
 

@@ -83,7 +83,7 @@ final class WaitingMutants {
                         WithdrawalMutants::keepsThePlace));
     }
 
-    private static LockBackend busyAtFirst(LockBackend honest, Connection connection) {
+    private static LockBackend busyAtFirst(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Set<String> asked = ConcurrentHashMap.newKeySet();
 
@@ -96,7 +96,7 @@ final class WaitingMutants {
         };
     }
 
-    private static LockBackend neverWakes(LockBackend honest, Connection connection) {
+    private static LockBackend neverWakes(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             ContenderListener heard(LockRequest request, ContenderListener core) {
@@ -109,7 +109,7 @@ final class WaitingMutants {
     }
 
     /** An entry without a time to live. */
-    private static LockBackend keepsGrantsForEver(LockBackend honest, Connection connection) {
+    private static LockBackend keepsGrantsForEver(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
             LockRequest asked(LockRequest request) {
@@ -128,7 +128,7 @@ final class WaitingMutants {
         };
     }
 
-    private static LockBackend dropsTheHintOfOneThatLeaves(LockBackend honest, Connection connection) {
+    private static LockBackend dropsTheHintOfOneThatLeaves(LockBackend honest, MutantConnection connection) {
         return new Collecting(honest, connection) {
             private static final String LEAVING = "leaving";
 
@@ -149,7 +149,7 @@ final class WaitingMutants {
         };
     }
 
-    private static LockBackend forcesSilently(LockBackend honest, Connection connection) {
+    private static LockBackend forcesSilently(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private static final String FORCED = "forced";
 
@@ -183,7 +183,7 @@ final class WaitingMutants {
     }
 
     /** Whoever asked last has the shortest way. */
-    private static LockBackend lastInFirstOut(LockBackend honest, Connection connection) {
+    private static LockBackend lastInFirstOut(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             private final Deque<ContenderListener> stack = new ConcurrentLinkedDeque<>();
 

@@ -91,7 +91,7 @@ final class WithdrawalMutants {
     abstract static class Collecting extends ForwardingBackend {
         private final Set<String> collected = ConcurrentHashMap.newKeySet();
 
-        Collecting(LockBackend honest, Connection connection) {
+        Collecting(LockBackend honest, MutantConnection connection) {
             super(honest, connection);
         }
 
@@ -128,7 +128,7 @@ final class WithdrawalMutants {
         }
     }
 
-    static LockBackend keepsThePlace(LockBackend honest, Connection connection) {
+    static LockBackend keepsThePlace(LockBackend honest, MutantConnection connection) {
         return new Collecting(honest, connection) {
             @Override
             CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {
@@ -137,7 +137,7 @@ final class WithdrawalMutants {
         };
     }
 
-    private static LockBackend withdrawsOnlyPlaces(LockBackend honest, Connection connection) {
+    private static LockBackend withdrawsOnlyPlaces(LockBackend honest, MutantConnection connection) {
         return new Collecting(honest, connection) {
             @Override
             CompletionStage<Boolean> endUncollected(LockRequest request, Contender contender) {

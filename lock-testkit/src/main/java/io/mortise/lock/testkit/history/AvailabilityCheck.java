@@ -14,11 +14,11 @@ import java.util.function.ToLongFunction;
  */
 final class AvailabilityCheck {
     private final LockHistory lock;
-    private final Findings findings;
+    private final ViolationCollector findings;
     private final PossibleObstacles obstacles;
     private final List<TimeInterval> taken;
 
-    private AvailabilityCheck(LockHistory lock, Findings findings) {
+    private AvailabilityCheck(LockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
         this.obstacles = new PossibleObstacles(lock);
@@ -31,7 +31,7 @@ final class AvailabilityCheck {
         this.taken = TimeInterval.union(held);
     }
 
-    static void check(LockHistory lock, Findings findings) {
+    static void check(LockHistory lock, ViolationCollector findings) {
         AvailabilityCheck check = new AvailabilityCheck(lock, findings);
         lock.calls.forEach(check::outcome);
         lock.calls.forEach(check::waiting);

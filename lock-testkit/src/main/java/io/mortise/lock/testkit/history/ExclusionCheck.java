@@ -15,16 +15,16 @@ import java.util.Set;
  */
 final class ExclusionCheck {
     private final LockHistory lock;
-    private final Findings findings;
+    private final ViolationCollector findings;
     // One believer too long meets many others: once is enough.
     private final Set<LockCall> reported = new HashSet<>();
 
-    private ExclusionCheck(LockHistory lock, Findings findings) {
+    private ExclusionCheck(LockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
     }
 
-    static void check(LockHistory lock, Findings findings) {
+    static void check(LockHistory lock, ViolationCollector findings) {
         ExclusionCheck check = new ExclusionCheck(lock, findings);
         lock.granted.forEach(check::resurrection);
         lock.granted.forEach(check::beliefInWhatIsOver);

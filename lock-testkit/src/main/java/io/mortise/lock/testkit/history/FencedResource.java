@@ -6,11 +6,11 @@ import java.util.Map;
 
 /** A resource for each lock that refuses lower tokens (S3), and records each decision. Thread-safe. */
 public final class FencedResource implements Resource {
-    private final Recorder recorder;
+    private final EventRecorder recorder;
     private final Map<String, Long> highest = new HashMap<>(); // guarded by this
 
     /** Decisions go to that recorder. */
-    public FencedResource(Recorder recorder) {
+    public FencedResource(EventRecorder recorder) {
         this.recorder = recorder;
     }
 

@@ -8,7 +8,7 @@ import java.util.List;
  * Recorded events, in the order in which they became known. Its clock is this JVM's {@code System.nanoTime}, from zero; events
  * of other processes are {@linkplain HolderProcess brought to it}. Thread-safe; it keeps all events, some 100 bytes each.
  */
-public final class History implements Recorder {
+public final class History implements EventRecorder {
     private final long origin = System.nanoTime();
     private final List<Event> events = new ArrayList<>(); // guarded by this
 

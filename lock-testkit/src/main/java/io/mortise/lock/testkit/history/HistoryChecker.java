@@ -20,10 +20,10 @@ import java.util.Map;
  * little faster than the number of events. Stateless.
  */
 public final class HistoryChecker {
-    private final Bounds bounds;
+    private final HistoryBounds bounds;
 
     /** @param bounds what counts as too long */
-    public HistoryChecker(Bounds bounds) {
+    public HistoryChecker(HistoryBounds bounds) {
         this.bounds = bounds;
     }
 
@@ -37,7 +37,7 @@ public final class HistoryChecker {
     }
 
     HistoryReport check(List<Event> events) {
-        Findings findings = new Findings();
+        ViolationCollector findings = new ViolationCollector();
         SilentPeriods silences = new SilentPeriods(events);
         long end = events.stream().mapToLong(event -> event.at().latest()).max().orElse(0);
         long handOffs = 0;

@@ -64,13 +64,13 @@ public final class HistoryWorkload {
     }
 
     private void work(RecordedLease lease, BooleanSupplier keep) throws InterruptedException {
-        if (lease.look()) {
+        if (lease.checkHeld()) {
             pause();
-            while (keep.getAsBoolean() && lease.look()) {
+            while (keep.getAsBoolean() && lease.checkHeld()) {
                 LockSupport.parkNanos(KEPT_LOOK_NANOS);
             }
             lease.write(resource); // refused if the lock was lost since: that is what the token is for
-            lease.look();
+            lease.checkHeld();
         }
         lease.release();
         pause();

@@ -24,7 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Main class of a {@link HolderProcess}: executes each command on a thread of its own. */
-final class HolderMain implements Recorder, Resource {
+final class HolderMain implements EventRecorder, Resource {
     private final String process;
     private final HolderProtocol lines = new HolderProtocol();
     private final CompletableFuture<LockClient> client = new CompletableFuture<>();
@@ -63,7 +63,7 @@ final class HolderMain implements Recorder, Resource {
         History unread = new History();
         String own = "warm-up of " + process + " " + ProcessHandle.current().pid();
         RecordedLease granted = new RecordedLock(unread, process, connected.named(own)).acquire();
-        granted.look();
+        granted.checkHeld();
         granted.write(new FencedResource(unread));
         granted.release();
         unread.lines();
@@ -123,7 +123,7 @@ final class HolderMain implements Recorder, Resource {
                         ? Long.toString(granted.token().getAsLong())
                         : "-";
             }
-            case "look" -> Boolean.toString(leased(name).look());
+            case "look" -> Boolean.toString(leased(name).checkHeld());
             case "write" -> Boolean.toString(leased(name).write(this));
             case "release" -> leased(name).release().name();
             case "work" -> Integer.toString(work(name, Integer.parseInt(words[3]), Long.parseLong(words[4])));

@@ -58,7 +58,7 @@ public final class HolderProcess implements AutoCloseable {
     }
 
     /** What {@code isHeld()} says of the lease that it acquired last. */
-    public CompletableFuture<Boolean> look(String lock) {
+    public CompletableFuture<Boolean> checkHeld(String lock) {
         return pipe.tell("look " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
     }
 

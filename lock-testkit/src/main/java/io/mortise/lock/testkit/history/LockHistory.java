@@ -18,7 +18,7 @@ final class LockHistory {
     /** When the last event was over. */
     final long end;
 
-    final Bounds bounds;
+    final HistoryBounds bounds;
 
     /** Those granted, the oldest grant first as far as it can be known. */
     final List<RecordedCall> granted;
@@ -28,7 +28,7 @@ final class LockHistory {
 
     private final HighestBefore<RecordedCall> newestGrant;
 
-    LockHistory(List<Event.OfCall> events, SilentPeriods silences, long end, Bounds bounds) {
+    LockHistory(List<Event.OfCall> events, SilentPeriods silences, long end, HistoryBounds bounds) {
         Map<LockCall, List<Event.OfCall>> byCall = events.stream()
                 .filter(event -> !(event instanceof Event.Wrote))
                 .collect(Collectors.groupingBy(Event.OfCall::call, LinkedHashMap::new, Collectors.toList()));

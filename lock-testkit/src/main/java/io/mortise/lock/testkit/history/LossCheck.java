@@ -11,14 +11,14 @@ import java.util.Optional;
 /** Checks that a running holder is told of its loss before the next grant (S7). Frozen ones are counted. */
 final class LossCheck {
     private final LockHistory lock;
-    private final Findings findings;
+    private final ViolationCollector findings;
 
-    private LossCheck(LockHistory lock, Findings findings) {
+    private LossCheck(LockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
     }
 
-    static void check(LockHistory lock, Findings findings) {
+    static void check(LockHistory lock, ViolationCollector findings) {
         LossCheck check = new LossCheck(lock, findings);
         List<RecordedCall> granted = lock.granted;
         RecordedCall firstAfter = null; // of all that are newer, the one whose grant was reported first

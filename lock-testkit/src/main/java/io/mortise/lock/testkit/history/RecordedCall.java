@@ -18,7 +18,7 @@ final class RecordedCall {
     final Event.@Nullable Told told;
     final Event.@Nullable Releasing releasing;
     final Event.@Nullable Released released;
-    private final List<Event.Looked> looks;
+    private final List<Event.Looked> checks;
 
     RecordedCall(LockCall call, List<Event.OfCall> events) {
         Event.Asked ask = only(events, Event.Asked.class, call);
@@ -37,8 +37,8 @@ final class RecordedCall {
         released = all(events, Event.Released.class).stream()
                 .min(Comparator.comparingLong(event -> event.at().latest()))
                 .orElse(null);
-        looks = all(events, Event.Looked.class);
-        if (granted == null && (told != null || releasing != null || released != null || !looks.isEmpty())) {
+        checks = all(events, Event.Looked.class);
+        if (granted == null && (told != null || releasing != null || released != null || !checks.isEmpty())) {
             throw new IllegalArgumentException("a call without a grant has one: " + call);
         }
     }
@@ -68,24 +68,24 @@ final class RecordedCall {
         return granted == null ? OptionalLong.empty() : granted.token();
     }
 
-    /** The look that said "held" and was over first. */
+    /** The check that said "held" and was over first. */
     Optional<Event.Looked> firstBelief() {
-        return beliefs().min(Comparator.comparingLong(look -> look.at().latest()));
+        return beliefs().min(Comparator.comparingLong(check -> check.at().latest()));
     }
 
-    /** The look that said "held" and began last. */
+    /** The check that said "held" and began last. */
     Optional<Event.Looked> lastBelief() {
-        return beliefs().max(Comparator.comparingLong(look -> look.at().earliest()));
+        return beliefs().max(Comparator.comparingLong(check -> check.at().earliest()));
     }
 
     Stream<Event.Looked> beliefs() {
-        return looks.stream().filter(Event.Looked::held);
+        return checks.stream().filter(Event.Looked::held);
     }
 
     /** The first thing by which its program could know that it had lost the lease. */
     Optional<Event> notice() {
-        Stream<Event> doubts = looks.stream().filter(look -> !look.held()).map(look -> look);
-        return Stream.concat(doubts, Stream.ofNullable(told))
+        Stream<Event> negatives = checks.stream().filter(check -> !check.held()).map(check -> check);
+        return Stream.concat(negatives, Stream.ofNullable(told))
                 .min(Comparator.comparingLong(event -> event.at().latest()));
     }
 

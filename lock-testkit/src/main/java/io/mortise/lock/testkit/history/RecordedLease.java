@@ -7,19 +7,19 @@ import java.util.OptionalLong;
 
 /** A lease that records its checks, loss and release. Thread-safe. */
 public final class RecordedLease {
-    private final Recorder recorder;
+    private final EventRecorder recorder;
     private final LockCall call;
     private final Lease lease;
     private final OptionalLong token;
 
-    private RecordedLease(Recorder recorder, LockCall call, Lease lease, OptionalLong token) {
+    private RecordedLease(EventRecorder recorder, LockCall call, Lease lease, OptionalLong token) {
         this.recorder = recorder;
         this.call = call;
         this.lease = lease;
         this.token = token;
     }
 
-    static RecordedLease granted(Recorder recorder, LockCall call, Lease lease) {
+    static RecordedLease granted(EventRecorder recorder, LockCall call, Lease lease) {
         UncertainInstant at = UncertainInstant.at(recorder.now());
         OptionalLong token = token(lease);
         recorder.record(new Event.Granted(call, at, token));
@@ -43,7 +43,7 @@ public final class RecordedLease {
     }
 
     /** {@link Lease#isHeld()}. */
-    public boolean look() {
+    public boolean checkHeld() {
         long start = recorder.now();
         boolean held = lease.isHeld();
         recorder.record(new Event.Looked(call, recorder.since(start), held));

@@ -12,12 +12,12 @@ public final class RecordedLock {
     // Over all locks of this JVM: two objects for one lock of one process must not number their asks alike.
     private static final AtomicLong asks = new AtomicLong();
 
-    private final Recorder recorder;
+    private final EventRecorder recorder;
     private final String process;
     private final DistributedLock lock;
 
     /** @param process under which name; one for each client */
-    public RecordedLock(Recorder recorder, String process, DistributedLock lock) {
+    public RecordedLock(EventRecorder recorder, String process, DistributedLock lock) {
         this.recorder = recorder;
         this.process = process;
         this.lock = lock;

@@ -9,14 +9,14 @@ import java.util.Objects;
 /** Checks that tokens are unique and rise with the grants, and that resources refuse lower ones (S3). */
 final class TokenCheck {
     private final LockHistory lock;
-    private final Findings findings;
+    private final ViolationCollector findings;
 
-    private TokenCheck(LockHistory lock, Findings findings) {
+    private TokenCheck(LockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
     }
 
-    static void check(LockHistory lock, Findings findings) {
+    static void check(LockHistory lock, ViolationCollector findings) {
         if (lock.fenced) {
             TokenCheck check = new TokenCheck(lock, findings);
             check.distinct();

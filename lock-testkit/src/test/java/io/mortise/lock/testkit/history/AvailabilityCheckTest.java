@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** S8, S9 and S11: histories that break them, and near misses that do not. */
 class AvailabilityCheckTest {
-    private final Story story = new Story();
+    private final HandwrittenHistory story = new HandwrittenHistory();
 
     @Test
     void S8_aForgottenGrantBlocks() {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** S1, S2, S5 and S6: histories that break them, and near misses that do not. */
 class ExclusionCheckTest {
-    private final Story story = new Story();
+    private final HandwrittenHistory story = new HandwrittenHistory();
 
     @Test
     void S1_twoBelieveAtOnce() {

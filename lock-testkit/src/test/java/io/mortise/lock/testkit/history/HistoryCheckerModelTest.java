@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("once")
 class HistoryCheckerModelTest {
     private static final int RUNS = 300;
-    private static final HistoryChecker checker = new HistoryChecker(Story.BOUNDS);
+    private static final HistoryChecker checker = new HistoryChecker(HandwrittenHistory.BOUNDS);
 
     @Test
     void whatIsRight_isGood() {
@@ -40,11 +40,11 @@ class HistoryCheckerModelTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsDamaged_isFound(Damage damage) {
+    void whatIsDamaged_isFound(HistoryDamage damage) {
         int damaged = 0;
         List<String> missed = new ArrayList<>();
         for (long seed = 0; seed < RUNS; seed++) {
-            Optional<Edit> bad = damage.to(new Edit(ModelRun.events(seed), new Random(seed)));
+            Optional<HistoryEdit> bad = damage.to(new HistoryEdit(ModelRun.events(seed), new Random(seed)));
             if (bad.isPresent()) {
                 damaged++;
                 HistoryReport report = checker.check(bad.get().events());

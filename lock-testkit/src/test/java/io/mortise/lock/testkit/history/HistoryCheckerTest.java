@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** What does not belong to one rule. */
 class HistoryCheckerTest {
-    private final Story story = new Story();
+    private final HandwrittenHistory story = new HandwrittenHistory();
 
     @Test
     void oneAfterTheOther_isGood() {
@@ -34,14 +34,15 @@ class HistoryCheckerTest {
                 new Event.Granted(two, UncertainInstant.at(3), OptionalLong.of(8)),
                 new Event.Looked(one, UncertainInstant.at(4), true),
                 new Event.Looked(two, UncertainInstant.at(4), true));
-        assertThat(new HistoryChecker(Story.BOUNDS).check(events).violations()).isEmpty();
+        assertThat(new HistoryChecker(HandwrittenHistory.BOUNDS).check(events).violations())
+                .isEmpty();
     }
 
     @Test
     void eventsThatDoNotFitTogether_areRefused() {
         LockCall call = new LockCall("a", "x", 1);
         List<Event> events = List.of(new Event.Granted(call, UncertainInstant.at(1), OptionalLong.of(1)));
-        assertThatThrownBy(() -> new HistoryChecker(Story.BOUNDS).check(events))
+        assertThatThrownBy(() -> new HistoryChecker(HandwrittenHistory.BOUNDS).check(events))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("never asked");
     }

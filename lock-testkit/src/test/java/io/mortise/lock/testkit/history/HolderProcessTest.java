@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** On a store in the child's own memory: what is tested here is the pipe. */
 class HolderProcessTest {
-    private static final Bounds BOUNDS = Bounds.takeoverWithin(Duration.ofSeconds(30));
+    private static final HistoryBounds BOUNDS = HistoryBounds.takeoverWithin(Duration.ofSeconds(30));
 
     private final History history = new History();
     private final FencedResource resource = new FencedResource(history);
@@ -36,10 +36,10 @@ class HolderProcessTest {
             assertThat(get(process.acquire("x/1")))
                     .as("after the one of the warm-up")
                     .isEqualTo("2");
-            assertThat(get(process.look("x/1"))).isTrue();
+            assertThat(get(process.checkHeld("x/1"))).isTrue();
             assertThat(get(process.write("x/1"))).isTrue();
             assertThat(get(process.release("x/1"))).isEqualTo(ReleaseOutcome.RELEASED);
-            assertThat(get(process.look("x/1"))).isFalse();
+            assertThat(get(process.checkHeld("x/1"))).isFalse();
             long after = history.now();
             assertThat(history.events())
                     .extracting(event -> event.getClass().getSimpleName())
@@ -74,7 +74,7 @@ class HolderProcessTest {
         try (HolderProcess process = start()) {
             get(process.acquire("x"));
             process.pause();
-            CompletableFuture<Boolean> look = process.look("x");
+            CompletableFuture<Boolean> look = process.checkHeld("x");
             assertThatThrownBy(() -> look.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
             process.resume();
             assertThat(get(look)).isTrue();
@@ -96,7 +96,7 @@ class HolderProcessTest {
                     () -> history.events().size() == 3);
             process.kill();
             assertThatThrownBy(() -> get(never)).hasMessageContaining("p 1 has ended");
-            assertThatThrownBy(() -> get(process.look("x"))).hasMessageContaining("p 1 has ended");
+            assertThatThrownBy(() -> get(process.checkHeld("x"))).hasMessageContaining("p 1 has ended");
             assertThat(new HistoryChecker(BOUNDS).check(history).violations()).isEmpty();
         }
     }
@@ -104,7 +104,7 @@ class HolderProcessTest {
     @Test
     void aCommandThatFails_saysWhy() {
         try (HolderProcess process = start()) {
-            assertThatThrownBy(() -> get(process.look("x"))).hasMessageContaining("acquire comes first");
+            assertThatThrownBy(() -> get(process.checkHeld("x"))).hasMessageContaining("acquire comes first");
         }
     }
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** S7, and holders that were frozen: histories that break it, and near misses that do not. */
 class LossCheckTest {
-    private final Story story = new Story();
+    private final HandwrittenHistory story = new HandwrittenHistory();
 
     @Test
     void aFrozenHolderThatWasOvertaken_isCounted_andItsWriteRefused() {
@@ -37,7 +37,7 @@ class LossCheckTest {
         story.breaks("S3");
     }
 
-    private Story.Teller frozenAndOvertaken() {
+    private HandwrittenHistory.Teller frozenAndOvertaken() {
         story.disturbed("a", PAUSED, 15).disturbed("a", RESUMED, 5010);
         story.asks("b", 5)
                 .granted(3000, 2)

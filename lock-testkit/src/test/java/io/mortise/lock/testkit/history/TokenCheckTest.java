@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 /** S3: histories that break it, and near misses that do not. */
 class TokenCheckTest {
-    private final Story story = new Story();
+    private final HandwrittenHistory story = new HandwrittenHistory();
 
     @Test
     void S3_aTokenGivenTwice() {

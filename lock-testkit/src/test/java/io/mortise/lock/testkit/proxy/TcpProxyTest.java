@@ -51,11 +51,11 @@ class TcpProxyTest {
     void withPatience_callsAgain_untilTheTargetListens() throws Exception {
         int port = server.port();
         server.close();
-        try (TcpProxy patient = TcpProxy.to("127.0.0.1", port).withPatience(Duration.ofHours(1));
-                Socket early = new Socket(InetAddress.getLoopbackAddress(), patient.port())) {
+        try (TcpProxy longTimeouts = TcpProxy.to("127.0.0.1", port).withPatience(Duration.ofHours(1));
+                Socket early = new Socket(InetAddress.getLoopbackAddress(), longTimeouts.port())) {
             early.setSoTimeout((int) LIMIT.toMillis());
             early.getOutputStream().write(7);
-            Await.until("the byte waits in the proxy", LIMIT, () -> patient.heldBytes() == 1);
+            Await.until("the byte waits in the proxy", LIMIT, () -> longTimeouts.heldBytes() == 1);
             server = new EchoServer(port);
             assertThat(early.getInputStream().read()).isEqualTo(7);
         }

@@ -6,10 +6,10 @@ import io.mortise.lock.LockClient;
 import java.util.function.UnaryOperator;
 
 /** A client whose leases are wrong. */
-final class Leases extends ForwardingClient {
+final class WrongLeasesClient extends ForwardingClient {
     private final UnaryOperator<Lease> dress;
 
-    Leases(LockClient honest, UnaryOperator<Lease> dress) {
+    WrongLeasesClient(LockClient honest, UnaryOperator<Lease> dress) {
         super(honest);
         this.dress = dress;
     }

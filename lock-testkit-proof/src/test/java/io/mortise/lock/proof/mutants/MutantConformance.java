@@ -11,19 +11,19 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 
 /** The kit over the mutant that {@link #MUTANT} names. Its name keeps it from being run by itself. */
 @Timeout(value = 15, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a mutant that hangs is cut off, not waited for
-@ExtendWith(Subject.Choice.class)
-class Subject extends LockConformance {
+@ExtendWith(MutantConformance.Choice.class)
+class MutantConformance extends LockConformance {
     static final String MUTANT = "mortise.mutant";
 
     private final Mutant mutant;
 
-    Subject(Mutant mutant) {
+    MutantConformance(Mutant mutant) {
         this.mutant = mutant;
     }
 
     @Override
     protected BackendUnderTest backend() {
-        return new World(mutant);
+        return new MutantStore(mutant);
     }
 
     static final class Choice implements ParameterResolver {

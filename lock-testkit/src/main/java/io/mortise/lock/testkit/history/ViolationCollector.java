@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Collects the findings of the checks. */
-final class Findings {
+final class ViolationCollector {
     final List<Violation> violations = new ArrayList<>();
     final List<StaleBelief> wrongBeliefs = new ArrayList<>();
     long longestFree;

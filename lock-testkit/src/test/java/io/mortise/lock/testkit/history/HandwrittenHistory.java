@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** A history of one lock written by hand, in milliseconds. */
-final class Story {
-    static final Bounds BOUNDS = new Bounds(
+final class HandwrittenHistory {
+    static final HistoryBounds BOUNDS = new HistoryBounds(
             Duration.ofMillis(1_000), Duration.ofMillis(5_000), Duration.ofMillis(500), Duration.ofMillis(500));
 
     private static final long MILLI = 1_000_000;
@@ -45,7 +45,7 @@ final class Story {
         return teller;
     }
 
-    Story disturbed(String process, Disturbed.Kind kind, long ms) {
+    HandwrittenHistory disturbed(String process, Disturbed.Kind kind, long ms) {
         events.add(new Disturbed(process, UncertainInstant.at(ms * MILLI), kind));
         return this;
     }

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** One client of a {@link Table}, and the line between the two. */
-final class TableClient implements LeaseStore, FaultyLink {
-    private final Table table;
+/** One client of a {@link LockTable}, and the link between the two. */
+final class LockTableClient implements LeaseStore, FaultyLink {
+    private final LockTable table;
     private final BooleanSupplier stopped;
     private final Set<Grant> taken = ConcurrentHashMap.newKeySet();
 
@@ -31,7 +31,7 @@ final class TableClient implements LeaseStore, FaultyLink {
     private Duration oneWay = Duration.ZERO;
 
     /** @param stopped whether the table serves nobody at present */
-    TableClient(Table table, BooleanSupplier stopped) {
+    LockTableClient(LockTable table, BooleanSupplier stopped) {
         this.table = table;
         this.stopped = stopped;
     }

@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit.history;
 
 /** Receives events, and provides the clock for them. Thread-safe. */
-public interface Recorder {
+public interface EventRecorder {
     /** Nanoseconds, monotonic, from an origin of its own. */
     long now();
 

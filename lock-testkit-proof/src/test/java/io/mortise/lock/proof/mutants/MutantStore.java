@@ -16,7 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /** A store in memory behind one mutant, for one test. */
-final class World extends OneMemoryStore {
+final class MutantStore extends OneMemoryStore {
     private final Mutant mutant;
     private final Map<String, Long> shared = new ConcurrentHashMap<>();
     private final Set<ContenderListener> waiters = ConcurrentHashMap.newKeySet();
@@ -25,7 +25,7 @@ final class World extends OneMemoryStore {
     /** Other mutants run beside this one, each in a thread group of its own. */
     private final @Nullable ThreadGroup threads = Thread.currentThread().getThreadGroup();
 
-    World(Mutant mutant) {
+    MutantStore(Mutant mutant) {
         this.mutant = mutant;
     }
 
@@ -35,7 +35,7 @@ final class World extends OneMemoryStore {
                 context -> mutant.backend()
                         .over(
                                 MemoryLocks.backend(store, link.faults(), context),
-                                new Connection(store, link.faults(), context, shared, waiters)),
+                                new MutantConnection(store, link.faults(), context, shared, waiters)),
                 options);
         honest.add(inner);
         return mutant.client().over(inner);

@@ -15,10 +15,11 @@ import java.time.Duration;
  *     executor
  * @param overshootWithin the longest that a wait may go on after its limit (S9)
  */
-public record Bounds(Duration handOffWithin, Duration takeoverWithin, Duration noticeWithin, Duration overshootWithin) {
+public record HistoryBounds(
+        Duration handOffWithin, Duration takeoverWithin, Duration noticeWithin, Duration overshootWithin) {
     /** 5 s for each of the others: what a machine may take that runs ten times as much as it can. */
-    public static Bounds takeoverWithin(Duration takeoverWithin) {
+    public static HistoryBounds takeoverWithin(Duration takeoverWithin) {
         Duration starved = Duration.ofSeconds(5);
-        return new Bounds(starved, takeoverWithin, starved, starved);
+        return new HistoryBounds(starved, takeoverWithin, starved, starved);
     }
 }

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code who}, {@code list} and {@code release --force}, on the store in memory. */
 @Timeout(30)
-class LookTest {
+class AdminCommandsTest {
     private static int next;
 
     private final String url = "memory:look-" + next++;

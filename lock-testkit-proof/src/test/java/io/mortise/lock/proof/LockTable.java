@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** One row per lock, as a database would have it. */
-final class Table {
+final class LockTable {
     private record Row(Grant grant, String ownerRecord, long token, long until) {
         boolean isOver() {
             return until - System.nanoTime() <= 0;

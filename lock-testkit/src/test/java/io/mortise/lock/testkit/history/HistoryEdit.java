@@ -11,7 +11,7 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /** A history that is being changed at random places. */
-record Edit(List<Event> events, Random random) {
+record HistoryEdit(List<Event> events, Random random) {
     /** Two grants, the next one right after the other by its token. */
     record Pair(Event.Granted one, Event.Granted next) {}
 
@@ -61,21 +61,21 @@ record Edit(List<Event> events, Random random) {
         return events.stream().mapToLong(event -> event.at().latest()).max().orElseThrow();
     }
 
-    Edit with(Event more) {
+    HistoryEdit with(Event more) {
         List<Event> all = new ArrayList<>(events);
         all.add(more);
-        return new Edit(all, random);
+        return new HistoryEdit(all, random);
     }
 
-    Edit without(Predicate<Event> which) {
-        return new Edit(events.stream().filter(which.negate()).toList(), random);
+    HistoryEdit without(Predicate<Event> which) {
+        return new HistoryEdit(events.stream().filter(which.negate()).toList(), random);
     }
 
-    Edit replace(Event one, Event by) {
+    HistoryEdit replace(Event one, Event by) {
         return without(one::equals).with(by);
     }
 
-    Edit turn(Event.Wrote write) {
+    HistoryEdit turn(Event.Wrote write) {
         return replace(write, new Event.Wrote(write.call(), write.at(), write.token(), !write.accepted()));
     }
 }

@@ -13,7 +13,7 @@ import java.util.function.Function;
 
 /** A change to a good history that makes it bad, and the rules of which the checker must then name at least one. */
 @SuppressWarnings("ImmutableEnumChecker") // lambdas and sets that nobody changes
-enum Damage {
+enum HistoryDamage {
     TOKEN_TWICE(
             edit -> edit.pair(any -> true)
                     .map(pair -> edit.replace(
@@ -104,16 +104,16 @@ enum Damage {
             "S8",
             "S11");
 
-    private final Function<Edit, Optional<Edit>> change;
+    private final Function<HistoryEdit, Optional<HistoryEdit>> change;
     private final Set<String> rules;
 
-    Damage(Function<Edit, Optional<Edit>> change, String... rules) {
+    HistoryDamage(Function<HistoryEdit, Optional<HistoryEdit>> change, String... rules) {
         this.change = change;
         this.rules = Set.of(rules);
     }
 
     /** Empty: this history has no place for it there. */
-    Optional<Edit> to(Edit good) {
+    Optional<HistoryEdit> to(HistoryEdit good) {
         return change.apply(good);
     }
 

@@ -14,7 +14,7 @@ import java.util.Set;
  * @param shared the same for all connections of one test: what a wrong store would keep in memory
  * @param waiters likewise: whom it would wake
  */
-record Connection(
+record MutantConnection(
         MemoryStore store,
         MemoryFaults line,
         BackendContext context,

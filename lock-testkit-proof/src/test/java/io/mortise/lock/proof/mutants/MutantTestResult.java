@@ -24,28 +24,30 @@ import org.junit.platform.testkit.engine.Event;
  * @param aborted how often it was not verified
  * @param took how long it ran
  */
-record Trial(long succeeded, List<Throwable> failures, long aborted, Duration took) {
-    static Trial of(Mutant mutant, String test) {
+record MutantTestResult(long succeeded, List<Throwable> failures, long aborted, Duration took) {
+    static MutantTestResult of(Mutant mutant, String test) {
         long start = System.nanoTime();
         EngineExecutionResults results = EngineTestKit.engine("junit-jupiter")
                 .selectors(firstOf(method(test)))
-                .configurationParameter(Subject.MUTANT, mutant.toString())
+                .configurationParameter(MutantConformance.MUTANT, mutant.toString())
                 .execute();
-        return new Trial(
+        return new MutantTestResult(
                 results.testEvents().succeeded().count(),
-                results.testEvents().failed().stream().map(Trial::failure).toList(),
+                results.testEvents().failed().stream()
+                        .map(MutantTestResult::failure)
+                        .toList(),
                 results.testEvents().aborted().count(),
                 Duration.ofNanos(System.nanoTime() - start));
     }
 
-    /** Of a test over both faces of the API the blocking one: one failure is enough. */
+    /** Of a test over both styles of the API the blocking one: one failure is enough. */
     private static DiscoverySelector firstOf(Method test) {
-        DiscoverySelector whole = selectMethod(Subject.class, test);
+        DiscoverySelector whole = selectMethod(MutantConformance.class, test);
         return test.isAnnotationPresent(ParameterizedTest.class) ? selectIteration(whole, 0) : whole;
     }
 
     private static Method method(String test) {
-        return Arrays.stream(Subject.class.getMethods())
+        return Arrays.stream(MutantConformance.class.getMethods())
                 .filter(method -> method.getName().equals(test))
                 .findAny()
                 .orElseThrow(() -> new AssertionError("the kit has no test " + test));
