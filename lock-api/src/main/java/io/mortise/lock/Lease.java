@@ -4,7 +4,6 @@ package io.mortise.lock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 /**
  * One grant of a lock to one owner. It is renewed by itself until it is released or lost, and ends exactly once.
@@ -43,9 +42,9 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Completes with the reason when the lease is lost, once, by its deadline at the latest; never after a release (S7).
-     * Its stages run on the {@linkplain ClientOptions#callbackExecutor() callback executor}.
+     * Its stages run on the {@linkplain ClientOptions#callbackExecutor() callback executor}. Each call returns a future of its own.
      */
-    CompletionStage<LossReason> lost();
+    CompletableFuture<LossReason> lost();
 
     /**
      * Runs the callback once, on the callback executor, when {@link #remaining()} falls to {@code before}: renewals have

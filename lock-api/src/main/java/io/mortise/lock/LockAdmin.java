@@ -6,15 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 /**
- * Administration of the locks of one store: status, listing, forced release, diagnosis (S18). Thread-safe; every stage ends
+ * Administration of the locks of one store: status, listing, forced release, diagnosis (S18). Thread-safe; every future ends
  * within a few request timeouts. Stored text is untrusted (S19).
  */
 public interface LockAdmin {
     /** Holders and waiters of one lock; both empty if nobody holds it. */
-    CompletionStage<LockStatus> status(String name);
+    CompletableFuture<LockStatus> status(String name);
 
     /**
      * Locks whose name begins with {@code prefix}, by pages in the store's order.
@@ -22,24 +21,24 @@ public interface LockAdmin {
      * @param limit at most so many locks, 1 to 10,000
      * @param cursor {@link Page#next()} of the page before; the empty string for the first
      */
-    CompletionStage<Page> list(String prefix, int limit, String cursor);
+    CompletableFuture<Page> list(String prefix, int limit, String cursor);
 
     /**
      * Takes the lock away from {@code seen}, only if exactly that grant still holds it. Its holder is told REMOVED.
      *
      * @return false if it no longer holds the lock; nothing was touched
      */
-    CompletionStage<Boolean> forceRelease(String name, LockHolder seen);
+    CompletableFuture<Boolean> forceRelease(String name, LockHolder seen);
 
     /** What in the store's settings endangers locks; empty if nothing was found. */
-    CompletionStage<List<Finding>> diagnose();
+    CompletableFuture<List<Finding>> diagnose();
 
     /**
      * What the wall clocks of the servers show, by the servers' addresses: each was read between the call and the end of the
-     * stage, so that a caller can compare it with its own. Those that do not answer are left out; all are, by default, if the
+     * future, so that a caller can compare it with its own. Those that do not answer are left out; all are, by default, if the
      * store does not tell. No lock hangs on these clocks being right; fencing tokens may, once a store has lost its data.
      */
-    default CompletionStage<Map<String, Instant>> clocks() {
+    default CompletableFuture<Map<String, Instant>> clocks() {
         return CompletableFuture.completedFuture(Map.of());
     }
 

@@ -81,8 +81,7 @@ class EtcdClusterTest {
             old.pause();
             RawEtcd majority = cluster.awaitLeaderOtherThan(old).connect();
             beliefsAreTrue(majority, List.of(one, two), () -> !one.isHeld());
-            assertThat(one.lost().toCompletableFuture().get(5, TimeUnit.SECONDS).kind())
-                    .isEqualTo(LossReason.Kind.EXPIRED);
+            assertThat(one.lost().get(5, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.EXPIRED);
             assertThat(System.nanoTime() - frozen)
                     .isLessThan(lease.multipliedBy(3).toNanos());
             old.resume();

@@ -49,7 +49,6 @@ class EtcdLeftoversTest extends OneServerTest {
                                         .get(5, TimeUnit.SECONDS)
                                         .holders()
                                         .get(0))
-                        .toCompletableFuture()
                         .get(5, TimeUnit.SECONDS);
             }
             Await.until("all are lost", SOON, () -> held.stream().noneMatch(Lease::isHeld));

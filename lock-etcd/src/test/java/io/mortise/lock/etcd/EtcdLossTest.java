@@ -54,7 +54,7 @@ class EtcdLossTest {
     }
 
     private static LossReason lost(Lease lease) throws Exception {
-        return lease.lost().toCompletableFuture().get(15, TimeUnit.SECONDS);
+        return lease.lost().get(15, TimeUnit.SECONDS);
     }
 
     @Test

@@ -9,47 +9,56 @@ import io.mortise.lock.spi.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 
 /** Administration of a {@link MemoryStore}. A cursor is the last name of its page. */
 record MemoryAdmin(MemoryBackend connection, MemoryStore store) implements LockAdmin {
     @Override
-    public CompletionStage<LockStatus> status(String name) {
-        return connection.send("status of lock \"" + LockName.shown(name) + "\"", () -> store.status(name));
+    public CompletableFuture<LockStatus> status(String name) {
+        return connection
+                .send("status of lock \"" + LockName.shown(name) + "\"", () -> store.status(name))
+                .toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
-        return connection.send("list of locks", () -> {
-            List<LockStatus> found = store.list(prefix, limit, cursor);
-            return new Page(
-                    found,
-                    found.size() < limit
-                            ? Optional.empty()
-                            : Optional.of(found.get(limit - 1).name()));
-        });
+    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
+        return connection
+                .send("list of locks", () -> {
+                    List<LockStatus> found = store.list(prefix, limit, cursor);
+                    return new Page(
+                            found,
+                            found.size() < limit
+                                    ? Optional.empty()
+                                    : Optional.of(found.get(limit - 1).name()));
+                })
+                .toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         LossReason reason = new LossReason(LossReason.Kind.REMOVED, "an operator released it");
-        return connection.send(
-                "forced release of lock \"" + LockName.shown(name) + "\"", () -> store.take(name, seen, reason));
+        return connection
+                .send("forced release of lock \"" + LockName.shown(name) + "\"", () -> store.take(name, seen, reason))
+                .toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<List<Finding>> diagnose() {
-        return connection.send("diagnosis", () -> {
-            List<Finding> findings = new ArrayList<>();
-            findings.add(new Finding(
-                    Finding.Severity.INFO,
-                    "locks in memory exclude nobody outside this JVM",
-                    "choose another backend where several processes share the locks"));
-            if (connection.faulty()) {
-                findings.add(new Finding(
-                        Finding.Severity.WARNING, "scripted faults are active", "end them with MemoryFaults.heal()"));
-            }
-            return findings;
-        });
+    public CompletableFuture<List<Finding>> diagnose() {
+        return connection
+                .send("diagnosis", () -> {
+                    List<Finding> findings = new ArrayList<>();
+                    findings.add(new Finding(
+                            Finding.Severity.INFO,
+                            "locks in memory exclude nobody outside this JVM",
+                            "choose another backend where several processes share the locks"));
+                    if (connection.faulty()) {
+                        findings.add(new Finding(
+                                Finding.Severity.WARNING,
+                                "scripted faults are active",
+                                "end them with MemoryFaults.heal()"));
+                    }
+                    return findings;
+                })
+                .toCompletableFuture();
     }
 }

@@ -254,6 +254,6 @@ class MemoryFaultsTest {
     }
 
     private static LossReason.Kind reasonOf(Lease lease) {
-        return lease.lost().toCompletableFuture().join().kind();
+        return lease.lost().join().kind();
     }
 }

@@ -262,6 +262,6 @@ class MemoryStoreTest {
     }
 
     private static LossReason.Kind reasonOf(Lease lease) {
-        return lease.lost().toCompletableFuture().join().kind();
+        return lease.lost().join().kind();
     }
 }

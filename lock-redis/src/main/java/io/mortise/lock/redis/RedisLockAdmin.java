@@ -29,26 +29,28 @@ final class RedisLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<LockStatus> status(String name) {
+    public CompletableFuture<LockStatus> status(String name) {
         RedisKeyLayout.OfLock keys = backend.keysOf(name);
         return backend.link()
                 .nodeOf(keys)
                 .ask("status of lock \"" + LockName.shown(name) + "\"", RedisScript.STATUS.script(), keys.all())
-                .thenApply(status -> new LockStatus(
-                        name, StoredGrant.holder(status).stream().toList(), StoredGrant.waiters(status)));
+                .thenApply(status ->
+                        new LockStatus(name, StoredGrant.holder(status).stream().toList(), StoredGrant.waiters(status)))
+                .toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         List<LockListing.Source> sources = backend.link().nodes().stream()
                 .map(node -> new LockListing.Source(node.id(), node))
                 .toList();
         return new LockListing(backend.keys().pattern(), backend.keys()::lockName, (source, name) -> status(name))
-                .page(sources, prefix, limit, cursor);
+                .page(sources, prefix, limit, cursor)
+                .toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         RedisKeyLayout.OfLock keys = backend.keysOf(name);
         return backend.link()
                 .nodeOf(keys)
@@ -57,11 +59,12 @@ final class RedisLockAdmin implements LockAdmin {
                         RedisScript.FORCE_RELEASE.script(),
                         keys.all(),
                         seen.raw())
-                .thenApply(answer -> answer.get(0).equals(1L));
+                .thenApply(answer -> answer.get(0).equals(1L))
+                .toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<List<Finding>> diagnose() {
+    public CompletableFuture<List<Finding>> diagnose() {
         Map<String, RedisNode> servers = backend.link().servers();
         CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(
                 new ArrayList<>(backend.access().map(AccessCheck::findings).orElse(List.of())));
@@ -81,7 +84,7 @@ final class RedisLockAdmin implements LockAdmin {
                 return found;
             });
         }
-        return all.thenApply(List::copyOf);
+        return all.thenApply(List::copyOf).toCompletableFuture();
     }
 
     private CompletionStage<List<Finding>> findings(RedisNode node) {
@@ -103,7 +106,7 @@ final class RedisLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<Map<String, Instant>> clocks() {
-        return ServerClocks.of(backend.link().servers());
+    public CompletableFuture<Map<String, Instant>> clocks() {
+        return ServerClocks.of(backend.link().servers()).toCompletableFuture();
     }
 }

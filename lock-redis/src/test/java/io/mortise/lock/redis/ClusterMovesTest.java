@@ -200,7 +200,7 @@ class ClusterMovesTest {
             master.call("DEL", KEYS.of(new LockName("x")).grant());
         }
         cluster.failOver(SLOT);
-        LossReason why = lease.lost().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        LossReason why = lease.lost().get(60, TimeUnit.SECONDS);
         assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
     }
 

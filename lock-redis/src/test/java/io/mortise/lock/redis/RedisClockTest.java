@@ -72,10 +72,7 @@ class RedisClockTest {
         server.setClock(FAR);
         try (Lease next = other.named("x").tryAcquire(RedisTests.SOON).orElseThrow()) {
             assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-            assertThat(held.lost()
-                            .toCompletableFuture()
-                            .get(20, TimeUnit.SECONDS)
-                            .kind())
+            assertThat(held.lost().get(20, TimeUnit.SECONDS).kind())
                     .isIn(LossReason.Kind.REMOVED, LossReason.Kind.EXPIRED);
             assertThat(held.release()).isEqualTo(ReleaseOutcome.LOST);
             assertThat(next.isHeld()).isTrue();

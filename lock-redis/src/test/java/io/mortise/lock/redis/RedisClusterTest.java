@@ -221,8 +221,7 @@ class RedisClusterTest {
         List<String> names = new ArrayList<>();
         String cursor = "";
         do {
-            LockAdmin.Page page =
-                    admin.list("listed", 7, cursor).toCompletableFuture().get(20, TimeUnit.SECONDS);
+            LockAdmin.Page page = admin.list("listed", 7, cursor).get(20, TimeUnit.SECONDS);
             assertThat(page.locks()).hasSizeLessThanOrEqualTo(7);
             page.locks().stream().map(LockStatus::name).forEach(names::add);
             cursor = page.next().orElse("");
@@ -230,7 +229,7 @@ class RedisClusterTest {
         assertThat(names)
                 .containsExactlyInAnyOrderElementsOf(
                         IntStream.range(0, 100).mapToObj(i -> "listed" + i).toList());
-        assertThat(admin.diagnose().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThat(admin.diagnose().get(20, TimeUnit.SECONDS))
                 .anyMatch(finding -> finding.what().contains("append-only"));
         held.forEach(Lease::close);
     }

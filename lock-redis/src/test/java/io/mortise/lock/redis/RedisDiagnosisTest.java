@@ -164,7 +164,7 @@ class RedisDiagnosisTest {
                 LockClient client = Locks.connect(server.url(), RedisTests.LONG_TIMEOUTS)) {
             LockAdmin admin = client.admin().orElseThrow();
             Instant before = Instant.now();
-            Map<String, Instant> clocks = admin.clocks().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            Map<String, Instant> clocks = admin.clocks().get(10, TimeUnit.SECONDS);
             assertThat(clocks).hasSize(1);
             assertThat(clocks.keySet().iterator().next()).contains("127.0.0.1:" + server.port());
             assertThat(clocks.values().iterator().next())

@@ -146,7 +146,7 @@ class RedisHandOffTest extends OneServerTest {
         redis.call("DEL", "lock:x");
         redis.call("PEXPIRE", "lock:y", "60000");
         link.heal();
-        LossReason why = gone.lost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+        LossReason why = gone.lost().get(30, TimeUnit.SECONDS);
         assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
         Await.until(
                 "the other is renewed",

@@ -80,11 +80,7 @@ class RedisInteropTest extends OneServerTest {
                 RedisLocks.connect(options().leaseDuration(Duration.ofSeconds(9)), RedisTests.LONG_TIMEOUTS)) {
             Lease lease = client.named("x").acquire();
             redis.call("DEL", "lock:x");
-            assertThat(lease.lost()
-                            .toCompletableFuture()
-                            .get(10, TimeUnit.SECONDS)
-                            .kind())
-                    .isEqualTo(LossReason.Kind.REMOVED);
+            assertThat(lease.lost().get(10, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.REMOVED);
         }
     }
 

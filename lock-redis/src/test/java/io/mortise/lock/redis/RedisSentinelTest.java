@@ -94,7 +94,7 @@ class RedisSentinelTest {
         replica.resume();
         redis.awaitMasterOtherThan(old);
         Lease another = waiters.named("x").acquire();
-        LossReason reason = lost.lost().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        LossReason reason = lost.lost().get(20, TimeUnit.SECONDS);
         assertThat(reason.kind()).isEqualTo(LossReason.Kind.REMOVED);
         assertThat(another.fencingToken()).as("the counter was lost too").isGreaterThan(lost.fencingToken());
         assertThat(lost.fencingToken()).isGreaterThan(before);

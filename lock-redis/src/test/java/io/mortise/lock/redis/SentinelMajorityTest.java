@@ -109,7 +109,7 @@ class SentinelMajorityTest {
             lines.get(1).blackHole();
             lines.get(2).blackHole();
             long cut = System.nanoTime();
-            LossReason reason = lease.lost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+            LossReason reason = lease.lost().get(30, TimeUnit.SECONDS);
             assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
             assertThat(lease.isHeld()).isFalse();
             // By the clock of the lease, not by when this thread was told: the machine may stand still meanwhile.
@@ -133,7 +133,6 @@ class SentinelMajorityTest {
             Lease lease = client.named("most").acquire();
             // Three leases long, with nothing but renewals.
             Optional<LossReason> lost = lease.lost()
-                    .toCompletableFuture()
                     .thenApply(Optional::of)
                     .completeOnTimeout(Optional.empty(), 3 * LEASE.toMillis(), TimeUnit.MILLISECONDS)
                     .get();

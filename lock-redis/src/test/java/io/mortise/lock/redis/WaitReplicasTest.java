@@ -105,7 +105,7 @@ class WaitReplicasTest {
     void S06_aRenewalThatNoReplicaHasExtendsNothing() throws Exception {
         Lease held = client.named("x").acquire();
         replica.pause();
-        LossReason reason = held.lost().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        LossReason reason = held.lost().get(20, TimeUnit.SECONDS);
         assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
         assertThat(held.remaining()).isEqualTo(Duration.ZERO);
     }

@@ -66,7 +66,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
                 bare(master, "DEL", keys.of(new LockName("x")).grant());
                 link(master).heal();
             }
-            LossReason why = lease.lost().toCompletableFuture().get(30, TimeUnit.SECONDS);
+            LossReason why = lease.lost().get(30, TimeUnit.SECONDS);
             assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
         } finally {
             for (int master = 0; master < 3; master++) {

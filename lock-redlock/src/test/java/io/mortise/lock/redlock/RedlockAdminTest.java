@@ -22,7 +22,7 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
     }
 
     private static List<LockHolder> holders(LockAdmin admin) throws Exception {
-        return admin.status("x").toCompletableFuture().get(10, TimeUnit.SECONDS).holders();
+        return admin.status("x").get(10, TimeUnit.SECONDS).holders();
     }
 
     private LockHolder seen() throws Exception {
@@ -30,7 +30,7 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
     }
 
     private boolean forceRelease(LockHolder seen) throws Exception {
-        return admin().forceRelease("x", seen).toCompletableFuture().get(10, TimeUnit.SECONDS);
+        return admin().forceRelease("x", seen).get(10, TimeUnit.SECONDS);
     }
 
     /** The client is open with two connected masters; one of them alone could not answer. */
@@ -74,7 +74,7 @@ class RedlockAdminTest extends ThreeLinkedMastersTest {
         link(0).blackHole();
         assertThat(forceRelease(seen)).isTrue();
         assertThat(has(2, X.grant())).isFalse();
-        assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).kind())
+        assertThat(lease.lost().get(10, TimeUnit.SECONDS).kind())
                 .isIn(LossReason.Kind.REMOVED, LossReason.Kind.EXPIRED);
         link(0).heal();
     }

@@ -54,10 +54,7 @@ class RedlockInteropTest extends FiveMastersTest {
         assertThat(lock.tryAcquire()).isEmpty();
         assertThat(lock.tryAcquire(Duration.ofSeconds(1))).isEmpty();
         LockAdmin admin = client.admin().orElseThrow();
-        assertThat(admin.status("x")
-                        .toCompletableFuture()
-                        .get(10, TimeUnit.SECONDS)
-                        .holders())
+        assertThat(admin.status("x").get(10, TimeUnit.SECONDS).holders())
                 .singleElement()
                 .satisfies(holder -> {
                     assertThat(holder.foreign()).isTrue();

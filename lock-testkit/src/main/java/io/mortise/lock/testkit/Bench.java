@@ -175,7 +175,7 @@ public final class Bench implements AutoCloseable {
     /** S05: LOST is said of a lease that was lost by time and told so; where only a reply is missing it is not LOST. */
     static void assertHonest(ReleaseOutcome outcome, Lease lease) throws InterruptedException {
         if (outcome == ReleaseOutcome.LOST) {
-            CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+            CompletableFuture<LossReason> lost = lease.lost();
             Assertions.assertDoesNotThrow(
                     () -> lost.get(PROMPT.toMillis(), TimeUnit.MILLISECONDS), "LOST, and not told so");
             Assertions.assertNotEquals(LossReason.Kind.REMOVED, lost.join().kind(), "LOST, though nobody removed it");

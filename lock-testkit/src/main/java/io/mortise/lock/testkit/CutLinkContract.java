@@ -27,7 +27,7 @@ interface CutLinkContract extends Contract {
         LockClient client = bench().client(RIDES_IT_OUT);
         LockClient other = bench().client();
         Lease lease = style.acquire(client.named("x", bench().shortLease(client)));
-        CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+        CompletableFuture<LossReason> lost = lease.lost();
         Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
         Bench.awaitWaiters(other, "x", 1);
         bench().nemesis().cut(client, "S02, S05, S07 over a short cut");

@@ -301,7 +301,7 @@ class BorrowedHandleTest {
 
     /** The server deletes the session's nodes first: the client may be notified of that before the session's end. */
     private static void assertLostWithItsSession(Lease lease) throws Exception {
-        assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).kind())
+        assertThat(lease.lost().get(10, TimeUnit.SECONDS).kind())
                 .isIn(LossReason.Kind.SESSION_ENDED, LossReason.Kind.REMOVED);
         assertThat(lease.isHeld()).isFalse();
     }
@@ -384,7 +384,7 @@ class BorrowedHandleTest {
                 Lease lease = client.named("n").acquire();
                 String node = ZooKeeperTestSupport.guard(lease).node();
                 proxy.blackHole();
-                LossReason reason = lease.lost().toCompletableFuture().get(12, TimeUnit.SECONDS);
+                LossReason reason = lease.lost().get(12, TimeUnit.SECONDS);
                 assertThat(reason.kind()).isEqualTo(LossReason.Kind.EXPIRED);
                 assertThat(server.liveEphemerals()).contains(node);
                 proxy.heal();

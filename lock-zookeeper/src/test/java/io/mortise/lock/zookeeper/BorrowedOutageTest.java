@@ -89,7 +89,7 @@ class BorrowedOutageTest {
                 }
                 return System.nanoTime() - stopped > 9_000_000_000L;
             });
-            assertThat(lease.lost().toCompletableFuture()).isDone();
+            assertThat(lease.lost()).isDone();
             server.restart();
             proxy.heal();
             assertFreeForOthers("left");

@@ -129,7 +129,7 @@ class ZooKeeperGuardTest {
         server.expireSession(guard.zooKeeper().getSessionId());
         assertThatThrownBy(() -> write(guard.zooKeeper(), guard, "late")).isInstanceOf(KeeperException.class);
         assertWritesNothing(guard);
-        lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+        lease.lost().get(10, TimeUnit.SECONDS);
     }
 
     @Test

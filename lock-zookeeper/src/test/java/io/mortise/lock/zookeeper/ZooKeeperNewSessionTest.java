@@ -51,7 +51,7 @@ class ZooKeeperNewSessionTest {
             ZooKeeperTestSupport.awaitWaiters(other, "short", 1);
             server.shortenSessions(Duration.ofSeconds(4));
             proxy.resetConnections();
-            LossReason reason = lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            LossReason reason = lease.lost().get(10, TimeUnit.SECONDS);
             assertThat(reason.kind()).isEqualTo(LossReason.Kind.SESSION_ENDED);
             assertThat(reason.detail()).contains("shortened", "PT4S");
             assertThat(lease.isHeld()).isFalse();

@@ -185,11 +185,7 @@ class ZooKeeperRefusalsTest {
             // As when the server no longer accepts the client's credentials.
             ZooKeeper handle = lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper();
             handle.addAuthInfo("no-such-scheme", new byte[0]);
-            assertThat(lease.lost()
-                            .toCompletableFuture()
-                            .get(5, TimeUnit.SECONDS)
-                            .kind())
-                    .isEqualTo(LossReason.Kind.SESSION_ENDED);
+            assertThat(lease.lost().get(5, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.SESSION_ENDED);
             // The client's own credentials are valid: its next session gets the lock.
             try (Lease next = waiter.get(SESSION.toSeconds() + 5, TimeUnit.SECONDS)) {
                 assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());

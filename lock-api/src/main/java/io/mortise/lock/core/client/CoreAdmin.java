@@ -20,12 +20,12 @@ public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor ca
     private static final int MOST_PER_PAGE = 10_000;
 
     @Override
-    public CompletionStage<LockStatus> status(String name) {
+    public CompletableFuture<LockStatus> status(String name) {
         return offIoThread(backend.status(checked(name)));
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         Objects.requireNonNull(prefix, "prefix");
         Objects.requireNonNull(cursor, "cursor");
         if (limit < 1 || limit > MOST_PER_PAGE) {
@@ -35,17 +35,17 @@ public record CoreAdmin(LockAdmin backend, String endpoints, CallbackExecutor ca
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         return offIoThread(backend.forceRelease(checked(name), Objects.requireNonNull(seen, "seen")));
     }
 
     @Override
-    public CompletionStage<List<Finding>> diagnose() {
+    public CompletableFuture<List<Finding>> diagnose() {
         return offIoThread(backend.diagnose());
     }
 
     @Override
-    public CompletionStage<Map<String, Instant>> clocks() {
+    public CompletableFuture<Map<String, Instant>> clocks() {
         return offIoThread(backend.clocks());
     }
 

@@ -181,8 +181,7 @@ public final class CoreLock implements DistributedLock {
     public CompletableFuture<LockStatus> status() {
         return admin.get()
                 .orElseThrow(() -> new UnsupportedOperationException("this backend cannot show who holds a lock"))
-                .status(name.value())
-                .toCompletableFuture();
+                .status(name.value());
     }
 
     /** A close that came in between has ended the lease already; it is not delivered (S16). */

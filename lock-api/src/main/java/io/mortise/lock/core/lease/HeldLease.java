@@ -17,7 +17,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -168,8 +167,8 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
     }
 
     @Override
-    public CompletionStage<LossReason> lost() {
-        return lost.minimalCompletionStage();
+    public CompletableFuture<LossReason> lost() {
+        return lost.minimalCompletionStage().toCompletableFuture();
     }
 
     @Override

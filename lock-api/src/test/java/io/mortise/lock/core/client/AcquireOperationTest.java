@@ -148,10 +148,10 @@ class AcquireOperationTest {
         leases.get(0).close();
         leases.get(0).close();
         assertThat(client.keeper.size()).isEqualTo(1);
-        CompletableFuture<LossReason> lost = leases.get(1).lost().toCompletableFuture();
+        CompletableFuture<LossReason> lost = leases.get(1).lost();
         session.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "test"));
         assertThat(lost).isDone();
-        assertThat(leases.get(0).lost().toCompletableFuture()).isNotDone();
+        assertThat(leases.get(0).lost()).isNotDone();
     }
 
     @Test

@@ -257,7 +257,7 @@ class BlockingApiTest {
         }));
         Lease lease = client.named("x", SHORT).acquire();
         store.rows.clear();
-        CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+        CompletableFuture<LossReason> lost = lease.lost();
         assertThat(lost.get(5, TimeUnit.SECONDS).kind()).isIn(LossReason.Kind.REMOVED, LossReason.Kind.EXPIRED);
     }
 
@@ -277,8 +277,7 @@ class BlockingApiTest {
         assertThat(Thread.interrupted()).isTrue();
         releaser.join(5_000);
         assertThat(outcome.get()).isEqualTo(ReleaseOutcome.UNKNOWN);
-        assertThat(held.lost().toCompletableFuture().get(5, TimeUnit.SECONDS).kind())
-                .isEqualTo(LossReason.Kind.CLIENT_CLOSED);
+        assertThat(held.lost().get(5, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.CLIENT_CLOSED);
         assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> client.named("y").acquire()).isInstanceOf(ClientClosedException.class);
         client.close();

@@ -56,7 +56,7 @@ class SimpleSpiTest {
     @Test
     void S07_aSilentHolderIsToldBeforeAnotherIsGranted() {
         Lease first = one.named("x").acquireAsync().join();
-        CompletableFuture<LossReason> lost = first.lost().toCompletableFuture();
+        CompletableFuture<LossReason> lost = first.lost();
         store.hung = true;
         clock.advance(Duration.ofSeconds(30));
         assertThat(lost.join().kind()).isEqualTo(LossReason.Kind.EXPIRED);
@@ -71,7 +71,7 @@ class SimpleSpiTest {
         clock.leap(Duration.ofSeconds(31));
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.releaseAsync().join()).isEqualTo(ReleaseOutcome.LOST);
-        assertThat(lease.lost().toCompletableFuture()).isDone();
+        assertThat(lease.lost()).isDone();
     }
 
     @Test

@@ -129,8 +129,7 @@ final class LeaseMonitor implements AutoCloseable {
     /** The clock tells of a loss before the callback tells why. */
     private String reason() {
         try {
-            LossReason reason =
-                    lease.lost().toCompletableFuture().get(REASON_COMES_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
+            LossReason reason = lease.lost().get(REASON_COMES_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
             return ": " + reason;
         } catch (ExecutionException | TimeoutException e) {
             return "";

@@ -133,8 +133,7 @@ class StoreLossTest {
             LockAdmin admin = client.admin().orElseThrow();
             LockHolder holder = client.named("taken").status().join().holders().get(0);
             assertThat(holder.metadata()).containsEntry("command", "sh");
-            assertThat(admin.forceRelease("taken", holder).toCompletableFuture().join())
-                    .isTrue();
+            assertThat(admin.forceRelease("taken", holder).join()).isTrue();
 
             // Told with the next renewal (S7), and not by the deadline: it is REMOVED.
             LockctlProcess.awaitDeath(pids);

@@ -187,8 +187,7 @@ class AdminCommandsTest {
         assertThat(done.err()).isEmpty();
         assertThat(done.code()).isZero();
         assertThat(done.out()).contains("x was taken from " + lease.ownerId().substring(0, 8) + ", token " + token);
-        assertThat(lease.lost().toCompletableFuture().get(5, TimeUnit.SECONDS).kind())
-                .isEqualTo(LossReason.Kind.REMOVED);
+        assertThat(lease.lost().get(5, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.REMOVED);
 
         CommandLineRun again = run("release", "--force", "x", "-y");
         assertThat(again.code()).isEqualTo(1);

@@ -40,13 +40,16 @@ public final class EtcdLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<LockStatus> status(String name) {
-        return queue(name).thenApply(queue -> {
-            List<LockHolder> contenders =
-                    queue.stream().map(EtcdLockAdmin::contender).toList();
-            int holders = Math.min(1, contenders.size());
-            return new LockStatus(name, contenders.subList(0, holders), contenders.subList(holders, contenders.size()));
-        });
+    public CompletableFuture<LockStatus> status(String name) {
+        return queue(name)
+                .thenApply(queue -> {
+                    List<LockHolder> contenders =
+                            queue.stream().map(EtcdLockAdmin::contender).toList();
+                    int holders = Math.min(1, contenders.size());
+                    return new LockStatus(
+                            name, contenders.subList(0, holders), contenders.subList(holders, contenders.size()));
+                })
+                .toCompletableFuture();
     }
 
     /** All contenders, the holder first. */
@@ -70,7 +73,7 @@ public final class EtcdLockAdmin implements LockAdmin {
 
     /** In the order of the escaped names. The cursor is the last name that was read. */
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         ByteSequence from;
         try {
             from = cursor.isEmpty() ? keys.from(prefix) : keys.after(cursor);
@@ -80,7 +83,7 @@ public final class EtcdLockAdmin implements LockAdmin {
                             + "\", must be the beginning of a name and one of a page before",
                     e));
         }
-        return page(new Listing(prefix, limit, new ArrayList<>()), from);
+        return page(new Listing(prefix, limit, new ArrayList<>()), from).toCompletableFuture();
     }
 
     private record Listing(String prefix, int limit, List<LockStatus> found) {
@@ -148,27 +151,33 @@ public final class EtcdLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
-        return queue(name).thenCompose(queue -> {
-            Optional<KeyValue> holder = queue.stream()
-                    .findFirst()
-                    .filter(key -> contender(key).raw().equals(seen.raw()))
-                    .filter(key -> seen.token().isEmpty() || seen.token().getAsLong() == key.getCreateRevision());
-            if (holder.isEmpty()) {
-                return CompletableFuture.completedFuture(false);
-            }
-            ByteSequence key = holder.get().getKey();
-            return calls.txn(
-                            "forced release of lock \"" + LockName.shown(name) + "\"",
-                            new Cmp[] {TransactionParts.isFrom(key, holder.get().getCreateRevision())},
-                            new Op[] {TransactionParts.delete(key)})
-                    .thenApply(answer -> answer.isSucceeded());
-        });
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
+        return queue(name)
+                .thenCompose(queue -> {
+                    Optional<KeyValue> holder = queue.stream()
+                            .findFirst()
+                            .filter(key -> contender(key).raw().equals(seen.raw()))
+                            .filter(key ->
+                                    seen.token().isEmpty() || seen.token().getAsLong() == key.getCreateRevision());
+                    if (holder.isEmpty()) {
+                        return CompletableFuture.completedFuture(false);
+                    }
+                    ByteSequence key = holder.get().getKey();
+                    return calls.txn(
+                                    "forced release of lock \"" + LockName.shown(name) + "\"",
+                                    new Cmp[] {
+                                        TransactionParts.isFrom(
+                                                key, holder.get().getCreateRevision())
+                                    },
+                                    new Op[] {TransactionParts.delete(key)})
+                            .thenApply(answer -> answer.isSucceeded());
+                })
+                .toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<List<Finding>> diagnose() {
-        return new EtcdDiagnosis(calls, settings).findings();
+    public CompletableFuture<List<Finding>> diagnose() {
+        return new EtcdDiagnosis(calls, settings).findings().toCompletableFuture();
     }
 
     private static CompletionStage<Page> done(Page page) {

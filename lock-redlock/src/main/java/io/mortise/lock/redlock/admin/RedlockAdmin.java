@@ -103,8 +103,8 @@ public final class RedlockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<LockStatus> status(String name) {
-        return query(name).thenApply(statuses -> merge(name, statuses));
+    public CompletableFuture<LockStatus> status(String name) {
+        return query(name).thenApply(statuses -> merge(name, statuses)).toCompletableFuture();
     }
 
     private LockStatus merge(String name, List<StatusAtMaster> statuses) {
@@ -150,8 +150,10 @@ public final class RedlockAdmin implements LockAdmin {
 
     /** Lists each name once, by the first master that has its grant. */
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
-        return masters.reachable().thenCompose(reachable -> page(reachable, prefix, limit, cursor));
+    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
+        return masters.reachable()
+                .thenCompose(reachable -> page(reachable, prefix, limit, cursor))
+                .toCompletableFuture();
     }
 
     private CompletionStage<Page> page(List<RedlockMaster> reachable, String prefix, int limit, String cursor) {
@@ -174,7 +176,7 @@ public final class RedlockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         String[] lockKeys = keys.of(new LockName(name)).all();
         String grant = grantId(seen.raw());
         String isAttemptId = OwnerRecord.attemptId(seen.raw()).isPresent() ? "1" : "0";
@@ -189,7 +191,8 @@ public final class RedlockAdmin implements LockAdmin {
                                         grant,
                                         isAttemptId)
                                 .thenApply(answer -> answer.get(0).equals(1L)))
-                .thenApply(this::wasHeld);
+                .thenApply(this::wasHeld)
+                .toCompletableFuture();
     }
 
     private boolean wasHeld(List<Boolean> deleted) {
@@ -205,7 +208,7 @@ public final class RedlockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<List<Finding>> diagnose() {
+    public CompletableFuture<List<Finding>> diagnose() {
         List<Finding> findings =
                 new ArrayList<>(accessCheck.map(AccessCheck::findings).orElse(List.of()));
         findings.addAll(RedlockDiagnosis.ofMasterCount(masters.all().size()));
@@ -216,13 +219,14 @@ public final class RedlockAdmin implements LockAdmin {
                 return found;
             });
         }
-        return all;
+        return all.toCompletableFuture();
     }
 
     @Override
-    public CompletionStage<Map<String, Instant>> clocks() {
+    public CompletableFuture<Map<String, Instant>> clocks() {
         return masters.reachable()
                 .thenCompose(reachable -> ServerClocks.of(reachable.stream()
-                        .collect(Collectors.toMap(RedlockMaster::endpoint, RedlockMaster::node, (one, same) -> one))));
+                        .collect(Collectors.toMap(RedlockMaster::endpoint, RedlockMaster::node, (one, same) -> one))))
+                .toCompletableFuture();
     }
 }

@@ -66,7 +66,7 @@ final class CallMutants {
             public Optional<LockAdmin> admin() {
                 return honest.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
-                    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+                    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
                         return CompletableFuture.failedFuture(new UnsupportedOperationException("list"));
                     }
                 });

@@ -7,7 +7,7 @@ import io.mortise.lock.LockStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 
 /** Passes everything on. */
 class ForwardingAdmin implements LockAdmin {
@@ -18,27 +18,27 @@ class ForwardingAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<LockStatus> status(String name) {
+    public CompletableFuture<LockStatus> status(String name) {
         return honest.status(name);
     }
 
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         return honest.list(prefix, limit, cursor);
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         return honest.forceRelease(name, seen);
     }
 
     @Override
-    public CompletionStage<List<Finding>> diagnose() {
+    public CompletableFuture<List<Finding>> diagnose() {
         return honest.diagnose();
     }
 
     @Override
-    public CompletionStage<Map<String, Instant>> clocks() {
+    public CompletableFuture<Map<String, Instant>> clocks() {
         return honest.clocks();
     }
 }

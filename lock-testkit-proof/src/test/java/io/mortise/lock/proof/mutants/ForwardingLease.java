@@ -7,7 +7,6 @@ import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 /** Passes everything on. */
 class ForwardingLease implements Lease {
@@ -48,7 +47,7 @@ class ForwardingLease implements Lease {
     }
 
     @Override
-    public CompletionStage<LossReason> lost() {
+    public CompletableFuture<LossReason> lost() {
         return honest.lost();
     }
 

@@ -18,7 +18,6 @@ import io.mortise.lock.spi.LockRequest;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What a holder hears when its lease is gone, and that it stays gone: S06 and S07. */
@@ -169,7 +168,7 @@ final class LossMutants {
         }
 
         @Override
-        public CompletionStage<LossReason> lost() {
+        public CompletableFuture<LossReason> lost() {
             return new CompletableFuture<>();
         }
     }
@@ -180,7 +179,7 @@ final class LossMutants {
         }
 
         @Override
-        public CompletionStage<LossReason> lost() {
+        public CompletableFuture<LossReason> lost() {
             return isHeld() ? super.lost() : new CompletableFuture<>();
         }
     }
@@ -193,7 +192,7 @@ final class LossMutants {
         }
 
         @Override
-        public CompletionStage<LossReason> lost() {
+        public CompletableFuture<LossReason> lost() {
             return told;
         }
 
@@ -227,8 +226,7 @@ final class LossMutants {
         public DistributedLock named(String name, LockOptions options) {
             DistributedLock lock = honest.named(name, options);
             return new ForwardingLock(lock, lease -> new ForwardingLease(lease) {
-                private final CompletableFuture<Lease> again =
-                        lease.lost().toCompletableFuture().thenCompose(reason -> lock.acquireAsync());
+                private final CompletableFuture<Lease> again = lease.lost().thenCompose(reason -> lock.acquireAsync());
 
                 @Override
                 public boolean isHeld() {

@@ -25,7 +25,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.UnaryOperator;
 
 /** What becomes of names and options: S13 and S14. */
@@ -174,7 +173,7 @@ final class NameMutants {
         }
 
         @Override
-        public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+        public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
             return honest.list(prefix, limit, cursor)
                     .thenApply(page -> new Page(
                             page.locks().stream()

@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
@@ -77,7 +76,7 @@ final class OperatorMutants {
                         "S18_clocksThatAreToldGoOn",
                         admin(honest -> new ForwardingAdmin(honest) {
                             @Override
-                            public CompletionStage<Map<String, Instant>> clocks() {
+                            public CompletableFuture<Map<String, Instant>> clocks() {
                                 return CompletableFuture.completedFuture(Map.of("store", Instant.EPOCH));
                             }
                         })),
@@ -100,7 +99,7 @@ final class OperatorMutants {
     private static WrongBackend status(Function<LockStatus, LockStatus> wrong) {
         return admin(honest -> new ForwardingAdmin(honest) {
             @Override
-            public CompletionStage<LockStatus> status(String name) {
+            public CompletableFuture<LockStatus> status(String name) {
                 return super.status(name).thenApply(wrong);
             }
         });
@@ -109,7 +108,7 @@ final class OperatorMutants {
     private static WrongBackend list(Function<LockAdmin.Page, LockAdmin.Page> wrong) {
         return admin(honest -> new ForwardingAdmin(honest) {
             @Override
-            public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+            public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
                 return super.list(prefix, limit, cursor).thenApply(wrong);
             }
         });
@@ -128,7 +127,7 @@ final class OperatorMutants {
             public Optional<LockAdmin> admin() {
                 return honest.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
-                    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+                    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
                         return super.list(prefix, limit, cursor).thenApply(page -> {
                             List<LockStatus> all = new ArrayList<>(page.locks());
                             connection.shared().keySet().stream()
@@ -188,7 +187,7 @@ final class OperatorMutants {
             public Optional<LockAdmin> admin() {
                 return honest.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
-                    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+                    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
                         return super.forceRelease(name, seen)
                                 .thenApply(done ->
                                         done || connection.store().faults().remove(name));

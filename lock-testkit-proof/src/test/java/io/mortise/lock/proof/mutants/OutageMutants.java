@@ -139,7 +139,7 @@ final class OutageMutants {
                 }
 
                 @Override
-                public CompletionStage<LossReason> lost() {
+                public CompletableFuture<LossReason> lost() {
                     return closed;
                 }
             };

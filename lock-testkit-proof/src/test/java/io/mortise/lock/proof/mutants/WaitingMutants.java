@@ -169,7 +169,7 @@ final class WaitingMutants {
             public Optional<LockAdmin> admin() {
                 return honest.admin().map(admin -> new ForwardingAdmin(admin) {
                     @Override
-                    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+                    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
                         connection.shared().put(FORCED, 1L);
                         try {
                             return super.forceRelease(name, seen);

@@ -52,8 +52,9 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
     private record QueuedContender(String path, LockHolder holder) {}
 
     @Override
-    public CompletionStage<LockStatus> status(String name) {
-        return request("status of lock \"" + LockName.shown(name) + "\"", calls -> status(calls, name));
+    public CompletableFuture<LockStatus> status(String name) {
+        return request("status of lock \"" + LockName.shown(name) + "\"", calls -> status(calls, name))
+                .toCompletableFuture();
     }
 
     private CompletionStage<LockStatus> status(AsyncZooKeeper calls, String name) {
@@ -97,19 +98,20 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
 
     /** Lists locks in the order of their names. The cursor is the last name that was read for the previous page. */
     @Override
-    public CompletionStage<Page> list(String prefix, int limit, String cursor) {
+    public CompletableFuture<Page> list(String prefix, int limit, String cursor) {
         return request(
-                "list of locks",
-                calls -> lockNodes(calls).thenCompose(nodes -> {
-                    TreeMap<String, String> names = new TreeMap<>();
-                    for (String node : nodes) {
-                        LockPaths.lockName(node)
-                                .filter(name -> name.startsWith(prefix))
-                                .ifPresent(name -> names.put(name, node));
-                    }
-                    Map<String, String> rest = cursor.isEmpty() ? names : names.tailMap(cursor, false);
-                    return fill(calls, List.copyOf(rest.keySet()), 0, limit, new ArrayList<>());
-                }));
+                        "list of locks",
+                        calls -> lockNodes(calls).thenCompose(nodes -> {
+                            TreeMap<String, String> names = new TreeMap<>();
+                            for (String node : nodes) {
+                                LockPaths.lockName(node)
+                                        .filter(name -> name.startsWith(prefix))
+                                        .ifPresent(name -> names.put(name, node));
+                            }
+                            Map<String, String> rest = cursor.isEmpty() ? names : names.tailMap(cursor, false);
+                            return fill(calls, List.copyOf(rest.keySet()), 0, limit, new ArrayList<>());
+                        }))
+                .toCompletableFuture();
     }
 
     /** Lists all lock nodes in one answer, since ZooKeeper has no pages. Refuses if the answer would be too long. */
@@ -151,15 +153,15 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name, LockHolder seen) {
+    public CompletableFuture<Boolean> forceRelease(String name, LockHolder seen) {
         return request(
-                "forced release of lock \"" + LockName.shown(name) + "\"",
-                calls -> queue(calls, name)
-                        .thenCompose(queue -> queue.isEmpty()
-                                        || !isSameGrant(queue.get(0).holder(), seen)
-                                ? CompletableFuture.completedFuture(false)
-                                : calls.delete(queue.get(0)
-                                        .path()))); // names of nodes are never reused, so this cannot delete another
+                        "forced release of lock \"" + LockName.shown(name) + "\"",
+                        calls -> queue(calls, name)
+                                .thenCompose(queue -> queue.isEmpty()
+                                                || !isSameGrant(queue.get(0).holder(), seen)
+                                        ? CompletableFuture.completedFuture(false)
+                                        : calls.delete(queue.get(0).path())))
+                .toCompletableFuture(); // names of nodes are never reused, so this cannot delete another
         // grant
     }
 
@@ -168,7 +170,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
     }
 
     @Override
-    public CompletionStage<List<Finding>> diagnose() {
+    public CompletableFuture<List<Finding>> diagnose() {
         CompletionStage<List<Finding>> ensemble = request(
                 "diagnosis",
                 calls -> calls.config()
@@ -188,7 +190,8 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                     all.addAll(ofServers);
                     all.addAll(ZooKeeperDiagnosis.settings(settings, sessions.sessionTimeout()));
                     return all;
-                });
+                })
+                .toCompletableFuture();
     }
 
     private CompletionStage<List<Finding>> servers() {

@@ -194,7 +194,7 @@ class ZooKeeperLockAdminTest {
         assertThat(lease.isHeld()).isTrue();
 
         assertThat(get(admin().forceRelease("n", seen))).isTrue();
-        LossReason reason = lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+        LossReason reason = lease.lost().get(10, TimeUnit.SECONDS);
         assertThat(reason.kind()).isEqualTo(LossReason.Kind.REMOVED);
         try (Lease next = waiter.get(10, TimeUnit.SECONDS)) {
             assertThat(get(admin().forceRelease("n", seen))).isFalse();

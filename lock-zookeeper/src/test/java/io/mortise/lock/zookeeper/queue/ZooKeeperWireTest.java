@@ -96,11 +96,7 @@ class ZooKeeperWireTest {
             Lease lease = client.named("at-once").acquire();
             operator.delete(ZooKeeperTestSupport.guard(lease).node(), -1);
             long start = System.nanoTime();
-            assertThat(lease.lost()
-                            .toCompletableFuture()
-                            .get(10, TimeUnit.SECONDS)
-                            .kind())
-                    .isEqualTo(LossReason.Kind.REMOVED);
+            assertThat(lease.lost().get(10, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.REMOVED);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(ZooKeeperTestSupport.WOKEN);
         } finally {
             operator.close();

@@ -50,7 +50,7 @@ class ZooKeeperCutOffLeaderTest {
     /** What became of one lock: its holder beside the cut-off leader, and the next one. */
     private record Handover(Lease holder, CompletableFuture<Lease> next, CompletableFuture<Boolean> stillHeld) {
         CompletableFuture<?> lost() {
-            return holder.lost().toCompletableFuture();
+            return holder.lost();
         }
 
         /** Asks in this order: a second answer that is true has been true since before the first question. */

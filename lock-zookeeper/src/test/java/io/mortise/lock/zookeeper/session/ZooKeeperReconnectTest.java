@@ -33,7 +33,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
     @Test
     void S07_aLeaseOutlivesReconnectsAndItsWatchIsRegisteredAgain() throws Exception {
         Lease lease = client.named("kept").acquire();
-        CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+        CompletableFuture<LossReason> lost = lease.lost();
         for (int i = 0; i < 3; i++) {
             reconnect(1);
             assertThat(lease.isHeld()).isTrue();
@@ -96,7 +96,7 @@ class ZooKeeperReconnectTest extends TwoClientsTest {
         Lease lease = client.named("deleted").acquire();
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(losses::add);
-        CompletableFuture<LossReason> lost = lease.lost().toCompletableFuture();
+        CompletableFuture<LossReason> lost = lease.lost();
         CompletableFuture<Lease> waiter = other.named("deleted").acquireAsync();
         ZooKeeperTestSupport.awaitNodes(operator, "deleted", 2);
         operator.delete(ZooKeeperTestSupport.queue(operator, "deleted").get(0), -1);
