@@ -8,6 +8,9 @@ module io.mortise.lock {
     exports io.mortise.lock;
     exports io.mortise.lock.connect;
     exports io.mortise.lock.spi;
+    exports io.mortise.lock.spi.session;
+    exports io.mortise.lock.spi.support;
+    exports io.mortise.lock.spi.testing;
 
     uses io.mortise.lock.spi.LockProvider;
 }

@@ -3,7 +3,7 @@ package io.mortise.lock;
 
 /** Outcome of a release: released, lost before, or unknown. */
 public enum ReleaseOutcome {
-    /** The grant stood until the release, and is gone. */
+    /** The grant was valid until the release, and is deleted. */
     RELEASED,
     /** The grant was gone before the release: somebody else may have held the lock meanwhile. */
     LOST,

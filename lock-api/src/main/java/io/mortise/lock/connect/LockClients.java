@@ -7,11 +7,13 @@ import io.mortise.lock.core.client.CoreClient;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.ManualClock;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** Creates clients of a backend instance: for programmatic configuration, and for tests with a {@link ManualClock}. */
+/**
+ * Creates clients of a backend instance: for programmatic configuration, and for tests with a
+ * {@link io.mortise.lock.spi.testing.ManualClock}.
+ */
 public final class LockClients {
     private LockClients() {}
 

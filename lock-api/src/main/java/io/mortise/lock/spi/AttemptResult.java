@@ -31,7 +31,7 @@ public sealed interface AttemptResult {
     }
 
     /**
-     * The queue entry is gone: the core enqueues anew and forgets the contender, without {@link Contender#end()}. The backend
+     * The queue entry is deleted: the core enqueues anew and forgets the contender, without {@link Contender#end()}. The backend
      * has made sure that nothing of it is left, or cleans it up.
      */
     record Displaced(String why) implements AttemptResult {

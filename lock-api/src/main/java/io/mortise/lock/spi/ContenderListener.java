@@ -11,7 +11,7 @@ public interface ContenderListener {
     /** A hint: ask again now. May be spurious, and may go missing. */
     void wake();
 
-    /** This grant alone is gone; may come before its Granted is collected. */
+    /** This grant alone is lost; may come before its Granted is collected. */
     void lost(LossReason reason);
 
     /**

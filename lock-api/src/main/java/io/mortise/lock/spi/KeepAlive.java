@@ -138,7 +138,7 @@ public class KeepAlive {
         return Optional.ofNullable(lost);
     }
 
-    /** Makes it lost if the deadline is over. Returns whether it is valid. For the core's timer. */
+    /** Makes it lost if the deadline has passed. Returns whether it is valid. For the core's timer. */
     public final boolean checkDeadline() {
         Optional<Runnable> aftermath = expire();
         aftermath.ifPresent(Runnable::run);
@@ -146,7 +146,7 @@ public class KeepAlive {
     }
 
     /**
-     * Makes it lost if the deadline is over, and tells the leases on it. For the core's timer, which does so for all that are
+     * Makes it lost if the deadline has passed, and tells the leases on it. For the core's timer, which does so for all that are
      * over before it does anything else.
      *
      * @return what else is to be done then, such as logs and requests; empty if it is valid

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletionStage;
  */
 public interface LeaseStore extends AutoCloseable {
     /**
-     * Grants the lock if nobody holds it or the holder's lease is over by the store's own clock. Asked again with the same
+     * Grants the lock if nobody holds it or the holder's lease has ended by the store's own clock. Asked again with the same
      * attempt id while its grant is valid, it answers with the same token.
      *
      * @param ownerRecord to be stored verbatim; begins with the attempt id

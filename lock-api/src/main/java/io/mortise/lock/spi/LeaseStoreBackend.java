@@ -6,6 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.LeaseStore.Grant;
+import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

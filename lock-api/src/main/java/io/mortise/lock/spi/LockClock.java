@@ -4,7 +4,7 @@ package io.mortise.lock.spi;
 import java.time.Duration;
 
 /**
- * Monotonic time in nanoseconds, and timers: the only source of time of the core and the backends. {@link ManualClock} cranks
+ * Monotonic time in nanoseconds, and timers: the only source of time of the core and the backends. {@link io.mortise.lock.spi.testing.ManualClock} cranks
  * it by hand.
  */
 public interface LockClock {

@@ -2,6 +2,7 @@
 package io.mortise.lock.spi;
 
 import io.mortise.lock.LockConfigurationException;
+import io.mortise.lock.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -4,6 +4,7 @@ package io.mortise.lock.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

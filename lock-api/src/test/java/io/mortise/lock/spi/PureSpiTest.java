@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -25,7 +25,7 @@ public final class Main {
         System.exit(code);
     }
 
-    /** Works only before the loggers are made. What the user set with -D stands. */
+    /** Works only before the loggers are made. What the user set with -D takes precedence. */
     private static void quiet(String name, String level) {
         String property = "org.slf4j.simpleLogger." + name;
         if (System.getProperty(property) == null) {

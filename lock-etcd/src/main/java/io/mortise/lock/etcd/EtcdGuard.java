@@ -17,7 +17,7 @@ import io.etcd.jetcd.op.Cmp;
  * boolean written = done.isSucceeded();
  * }</pre>
  *
- * The server carries out all of it or nothing, so a holder whose lease is over writes nothing, however late it finds out
+ * The server carries out all of it or nothing, so a holder whose lease has ended writes nothing, however late it finds out
  * (S3). The transaction goes to the same cluster, by a client with the same jetcd namespace: none, unless the application lent
  * Mortise a client that has one.
  */

@@ -25,7 +25,7 @@ public final class EtcdLocks {
     }
 
     /**
-     * For the application's own writes under a lease, which the store refuses once the lease is over.
+     * For the application's own writes under a lease, which the store refuses once the lease has ended.
      *
      * @throws IllegalArgumentException if the lease is not of a lock on etcd
      */

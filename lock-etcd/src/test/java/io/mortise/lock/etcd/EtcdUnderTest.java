@@ -120,7 +120,7 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
         return OptionalLong.of(sum);
     }
 
-    /** Its time is over as far as the server is concerned. */
+    /** Its time has passed as far as the server is concerned. */
     @Override
     public void expireSession(LockClient client) {
         bare().revokeLease(Long.parseLong(session(client)));

@@ -56,7 +56,7 @@ final class MemoryQueueEntry {
         return () -> connection.push(true, waiter::wake);
     }
 
-    /** Its grant is gone. */
+    /** Its grant is deleted. */
     Runnable lost(LossReason reason) {
         return () -> connection.push(false, () -> waiter.lost(reason));
     }

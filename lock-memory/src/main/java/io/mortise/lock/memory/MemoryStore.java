@@ -85,7 +85,7 @@ public final class MemoryStore {
     }
 
     /**
-     * A private store on the given clock, such as {@link io.mortise.lock.spi.ManualClock}, which its clients share. Its first
+     * A private store on the given clock, such as {@link io.mortise.lock.spi.testing.ManualClock}, which its clients share. Its first
      * token is 1.
      */
     public static MemoryStore create(LockClock clock) {
@@ -181,7 +181,7 @@ public final class MemoryStore {
         });
     }
 
-    /** Extends what still stands. Returns those that do not. */
+    /** Extends what is still valid. Returns those that do not. */
     Set<MemoryQueueEntry> renew(List<MemoryQueueEntry> entries) {
         return step(pushes -> {
             Set<MemoryQueueEntry> gone = new LinkedHashSet<>();
@@ -283,7 +283,7 @@ public final class MemoryStore {
                         queue.waiting.stream().map(MemoryQueueEntry::holder).toList());
     }
 
-    /** The queue after a lease that is over has ended. */
+    /** The queue after a lease that has ended. */
     private @Nullable LockQueue current(String name, List<Runnable> pushes) {
         LockQueue queue = queues.get(name);
         if (queue != null && queue.holder.expiresAt - now() <= 0) {
@@ -317,7 +317,7 @@ public final class MemoryStore {
         entry.grant = new MemoryQueueEntry.Grant(entry, now);
     }
 
-    /** Drops leases that are over and that nobody has asked about, at a cost that does not grow per grant (S17). */
+    /** Drops leases that have ended and that nobody has asked about, at a cost that does not grow per grant (S17). */
     private void sweepSometimes(List<Runnable> pushes) {
         if (queues.size() >= sweepAt) {
             List.copyOf(queues.keySet()).forEach(name -> current(name, pushes));

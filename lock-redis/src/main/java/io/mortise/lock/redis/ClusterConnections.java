@@ -14,7 +14,7 @@ import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.CloseDeadline;
+import io.mortise.lock.spi.support.CloseDeadline;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

@@ -39,7 +39,7 @@ final class HandedOffGrant {
 
     /**
      * It is valid without asking if both came on the present connection. Otherwise the message was a hint, and so it is
-     * when half of the lease is over, or the server's clock was set in between: asking renews. Once for each message.
+     * when half of the lease has ended, or the server's clock was set in between: asking renews. Once for each message.
      */
     Optional<Grant> collect(RedisNode node, Duration lease, long nowNanos) {
         Pushed message = pushed.getAndSet(null);

@@ -194,7 +194,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         });
     }
 
-    /** At the latest when the present holder's time is over, if it died. */
+    /** At the latest when the present holder's time has passed, if it died. */
     private static Duration untilNext(long leftMillis) {
         return leftMillis < 0 || leftMillis >= FALLBACK.toMillis() ? FALLBACK : Duration.ofMillis(leftMillis + 1);
     }

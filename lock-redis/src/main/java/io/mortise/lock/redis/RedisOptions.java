@@ -8,13 +8,12 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.mortise.lock.redis.admin.RedisAccessCheck;
 import io.mortise.lock.redis.client.ManagedRedisUri;
 import io.mortise.lock.redis.client.OptionLimits;
-import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.spi.support.AccessCheck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** Options of the Redis backend. Immutable: each method returns a changed copy. Never prints credentials. */
@@ -28,10 +27,7 @@ public final class RedisOptions {
     static final int MOST_REPLICAS = 100;
 
     private final Target target;
-    private String prefix = DEFAULT_PREFIX;
-    private Duration leaseDuration = DEFAULT_LEASE;
-    private Optional<SslOptions> sslOptions = Optional.empty();
-    private int waitReplicas;
+    private final Settings settings;
 
     /** What to connect to: one of them. */
     private record Target(
@@ -40,18 +36,37 @@ public final class RedisOptions {
             Optional<RedisClient> client,
             Optional<RedisClusterClient> clusterClient) {}
 
-    private RedisOptions(Target target) {
-        this.target = target;
+    private record Settings(String prefix, Duration leaseDuration, Optional<SslOptions> sslOptions, int waitReplicas) {
+        static final Settings DEFAULTS = new Settings(DEFAULT_PREFIX, DEFAULT_LEASE, Optional.empty(), 0);
+
+        Settings withPrefix(String start) {
+            return new Settings(start, leaseDuration, sslOptions, waitReplicas);
+        }
+
+        Settings withLeaseDuration(Duration lease) {
+            return new Settings(prefix, lease, sslOptions, waitReplicas);
+        }
+
+        Settings withSslOptions(SslOptions options) {
+            return new Settings(prefix, leaseDuration, Optional.of(options), waitReplicas);
+        }
+
+        Settings withWaitReplicas(int replicas) {
+            return new Settings(prefix, leaseDuration, sslOptions, replicas);
+        }
     }
 
-    private RedisOptions with(Consumer<RedisOptions> change) {
-        RedisOptions copy = new RedisOptions(target);
-        copy.prefix = prefix;
-        copy.leaseDuration = leaseDuration;
-        copy.sslOptions = sslOptions;
-        copy.waitReplicas = waitReplicas;
-        change.accept(copy);
-        return copy;
+    private RedisOptions(Target target, Settings settings) {
+        this.target = target;
+        this.settings = settings;
+    }
+
+    private static RedisOptions withDefaults(Target target) {
+        return new RedisOptions(target, Settings.DEFAULTS);
+    }
+
+    private RedisOptions with(Settings changed) {
+        return new RedisOptions(target, changed);
     }
 
     /**
@@ -69,7 +84,7 @@ public final class RedisOptions {
             throw new IllegalArgumentException(
                     "uri names no host, must name one host and port, a socket, or sentinels");
         }
-        return new RedisOptions(
+        return withDefaults(
                 new Target(Optional.of(new ManagedRedisUri(uri)), List.of(), Optional.empty(), Optional.empty()));
     }
 
@@ -80,7 +95,7 @@ public final class RedisOptions {
      */
     public static RedisOptions using(RedisClient client) {
         Objects.requireNonNull(client, "client");
-        return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.of(client), Optional.empty()));
+        return withDefaults(new Target(Optional.empty(), List.of(), Optional.of(client), Optional.empty()));
     }
 
     /**
@@ -102,7 +117,7 @@ public final class RedisOptions {
             }
             own.add(new ManagedRedisUri(uri));
         }
-        return new RedisOptions(new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
+        return withDefaults(new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
     }
 
     /**
@@ -111,7 +126,7 @@ public final class RedisOptions {
      */
     public static RedisOptions using(RedisClusterClient client) {
         Objects.requireNonNull(client, "client");
-        return new RedisOptions(new Target(Optional.empty(), List.of(), Optional.empty(), Optional.of(client)));
+        return withDefaults(new Target(Optional.empty(), List.of(), Optional.empty(), Optional.of(client)));
     }
 
     /**
@@ -121,19 +136,19 @@ public final class RedisOptions {
      */
     public RedisOptions prefix(String start) {
         OptionLimits.checkPrefix(start);
-        return with(copy -> copy.prefix = start);
+        return with(settings.withPrefix(start));
     }
 
     /** How long the server keeps the lock of a silent client, for locks that do not say so themselves. 1 s to 1 h, default 30 s. */
     public RedisOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
-        return with(copy -> copy.leaseDuration = lease);
+        return with(settings.withLeaseDuration(lease));
     }
 
     /** Trusted and own certificates, for a URI with TLS. Ignored with {@link #using}. */
     public RedisOptions sslOptions(SslOptions options) {
         Objects.requireNonNull(options, "options");
-        return with(copy -> copy.sslOptions = Optional.of(options));
+        return with(settings.withSslOptions(options));
     }
 
     /**
@@ -145,11 +160,11 @@ public final class RedisOptions {
         if (replicas < 0 || replicas > MOST_REPLICAS) {
             throw new IllegalArgumentException("waitReplicas is " + replicas + ", must be from 0 to " + MOST_REPLICAS);
         }
-        return with(copy -> copy.waitReplicas = replicas);
+        return with(settings.withWaitReplicas(replicas));
     }
 
     int waitReplicas() {
-        return waitReplicas;
+        return settings.waitReplicas;
     }
 
     Optional<RedisURI> uri() {
@@ -173,26 +188,26 @@ public final class RedisOptions {
     }
 
     String prefix() {
-        return prefix;
+        return settings.prefix;
     }
 
     Duration leaseDuration() {
-        return leaseDuration;
+        return settings.leaseDuration;
     }
 
     Optional<SslOptions> sslOptions() {
-        return sslOptions;
+        return settings.sslOptions;
     }
 
     @Override
     public String toString() {
-        return servers() + " prefix " + prefix;
+        return servers() + " prefix " + settings.prefix;
     }
 
     /** Who can reach the locks, as far as the options tell. */
     Optional<AccessCheck> access() {
         List<RedisURI> uris = isCluster() ? target.clusterUris : uri().stream().toList();
-        return RedisAccessCheck.of(servers(), uris, sslOptions.isPresent());
+        return RedisAccessCheck.of(servers(), uris, settings.sslOptions.isPresent());
     }
 
     /** Where they are, without secrets. */

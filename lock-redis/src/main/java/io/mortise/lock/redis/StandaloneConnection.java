@@ -16,7 +16,7 @@ import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.sentinel.SentinelGroup;
 import io.mortise.lock.redis.sentinel.SentinelQuorum;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.CloseDeadline;
+import io.mortise.lock.spi.support.CloseDeadline;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

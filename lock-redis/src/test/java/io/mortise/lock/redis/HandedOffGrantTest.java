@@ -8,7 +8,7 @@ import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;

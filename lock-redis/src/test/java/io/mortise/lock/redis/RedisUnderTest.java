@@ -86,7 +86,7 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
         }
     }
 
-    /** Its time is over as far as the server is concerned. */
+    /** Its time has passed as far as the server is concerned. */
     @Override
     public void expireSession(LockClient client) {
         try (RawRedis redis = server.own().connect()) {

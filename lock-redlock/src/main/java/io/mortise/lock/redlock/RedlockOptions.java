@@ -8,14 +8,13 @@ import io.mortise.lock.redis.admin.RedisAccessCheck;
 import io.mortise.lock.redis.client.ManagedRedisUri;
 import io.mortise.lock.redis.client.OptionLimits;
 import io.mortise.lock.redlock.vote.Quorum;
-import io.mortise.lock.spi.AccessCheck;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.support.AccessCheck;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
@@ -42,29 +41,53 @@ public final class RedlockOptions {
 
     private final List<RedisURI> uris;
     private final List<RedisClient> clients;
-    private String prefix = DEFAULT_PREFIX;
-    private Optional<Duration> leaseDuration = Optional.empty();
-    private Duration maxLease = DEFAULT_MAX_LEASE;
-    private Duration nodeTimeout = DEFAULT_NODE_TIMEOUT;
-    private boolean testOnlyNewMasters;
-    private Optional<SslOptions> sslOptions = Optional.empty();
+    private final Settings settings;
 
-    private RedlockOptions(List<RedisURI> uris, List<RedisClient> clients) {
+    /** @param leaseDuration empty: the default, or {@code maxLease} if that is shorter */
+    private record Settings(
+            String prefix,
+            Optional<Duration> leaseDuration,
+            Duration maxLease,
+            Duration nodeTimeout,
+            boolean testOnlyNewMasters,
+            Optional<SslOptions> sslOptions) {
+        static final Settings DEFAULTS = new Settings(
+                DEFAULT_PREFIX, Optional.empty(), DEFAULT_MAX_LEASE, DEFAULT_NODE_TIMEOUT, false, Optional.empty());
+
+        Settings withPrefix(String keyPrefix) {
+            return new Settings(keyPrefix, leaseDuration, maxLease, nodeTimeout, testOnlyNewMasters, sslOptions);
+        }
+
+        Settings withLeaseDuration(Duration lease) {
+            return new Settings(prefix, Optional.of(lease), maxLease, nodeTimeout, testOnlyNewMasters, sslOptions);
+        }
+
+        Settings withMaxLease(Duration longest) {
+            return new Settings(prefix, leaseDuration, longest, nodeTimeout, testOnlyNewMasters, sslOptions);
+        }
+
+        Settings withNodeTimeout(Duration timeout) {
+            return new Settings(prefix, leaseDuration, maxLease, timeout, testOnlyNewMasters, sslOptions);
+        }
+
+        Settings withTestOnlyNewMasters() {
+            return new Settings(prefix, leaseDuration, maxLease, nodeTimeout, true, sslOptions);
+        }
+
+        Settings withSslOptions(SslOptions options) {
+            return new Settings(prefix, leaseDuration, maxLease, nodeTimeout, testOnlyNewMasters, Optional.of(options));
+        }
+    }
+
+    private RedlockOptions(List<RedisURI> uris, List<RedisClient> clients, Settings settings) {
         Quorum.check(uris.size() + clients.size());
         this.uris = uris;
         this.clients = clients;
+        this.settings = settings;
     }
 
-    private RedlockOptions with(Consumer<RedlockOptions> change) {
-        RedlockOptions copy = new RedlockOptions(uris, clients);
-        copy.prefix = prefix;
-        copy.leaseDuration = leaseDuration;
-        copy.maxLease = maxLease;
-        copy.nodeTimeout = nodeTimeout;
-        copy.testOnlyNewMasters = testOnlyNewMasters;
-        copy.sslOptions = sslOptions;
-        change.accept(copy);
-        return copy;
+    private RedlockOptions with(Settings changed) {
+        return new RedlockOptions(uris, clients, changed);
     }
 
     /**
@@ -86,7 +109,7 @@ public final class RedlockOptions {
             throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
                     + copies.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
         }
-        return new RedlockOptions(copies, List.of());
+        return new RedlockOptions(copies, List.of(), Settings.DEFAULTS);
     }
 
     /**
@@ -100,7 +123,7 @@ public final class RedlockOptions {
         if (masters.stream().distinct().count() < masters.size()) {
             throw new IllegalArgumentException("masters has one client twice, which would have two votes");
         }
-        return new RedlockOptions(List.of(), List.copyOf(masters));
+        return new RedlockOptions(List.of(), List.copyOf(masters), Settings.DEFAULTS);
     }
 
     /**
@@ -109,7 +132,7 @@ public final class RedlockOptions {
      */
     public RedlockOptions prefix(String keyPrefix) {
         OptionLimits.checkPrefix(keyPrefix);
-        return with(copy -> copy.prefix = keyPrefix);
+        return with(settings.withPrefix(keyPrefix));
     }
 
     /**
@@ -118,7 +141,7 @@ public final class RedlockOptions {
      */
     public RedlockOptions leaseDuration(Duration lease) {
         OptionLimits.checkLease("leaseDuration", lease);
-        return with(copy -> copy.leaseDuration = Optional.of(lease));
+        return with(settings.withLeaseDuration(lease));
     }
 
     /**
@@ -134,7 +157,7 @@ public final class RedlockOptions {
         if (!longest.equals(Duration.ofMillis(longest.toMillis()))) {
             throw new IllegalArgumentException("maxLease is " + longest + ", must be whole milliseconds");
         }
-        return with(copy -> copy.maxLease = longest);
+        return with(settings.withMaxLease(longest));
     }
 
     /**
@@ -143,7 +166,7 @@ public final class RedlockOptions {
      * same, and then two clients can hold one lock. Logged as a warning each time.
      */
     public RedlockOptions testOnlyNewMasters() {
-        return with(copy -> copy.testOnlyNewMasters = true);
+        return with(settings.withTestOnlyNewMasters());
     }
 
     /**
@@ -156,13 +179,13 @@ public final class RedlockOptions {
         if (timeout.compareTo(MIN_NODE_TIMEOUT) < 0) {
             throw new IllegalArgumentException("nodeTimeout is " + timeout + ", must be at least " + MIN_NODE_TIMEOUT);
         }
-        return with(copy -> copy.nodeTimeout = timeout);
+        return with(settings.withNodeTimeout(timeout));
     }
 
     /** Sets trusted and client certificates for URIs with TLS. Ignored with {@link #using}. */
     public RedlockOptions sslOptions(SslOptions options) {
         Objects.requireNonNull(options, "options");
-        return with(copy -> copy.sslOptions = Optional.of(options));
+        return with(settings.withSslOptions(options));
     }
 
     int masterCount() {
@@ -178,20 +201,20 @@ public final class RedlockOptions {
     }
 
     String prefix() {
-        return prefix;
+        return settings.prefix;
     }
 
     /** Returns the default lease duration: not above {@link #maxLease} unless it was set. */
     Duration leaseDuration() {
-        return leaseDuration.orElse(maxLease.compareTo(DEFAULT_LEASE) < 0 ? maxLease : DEFAULT_LEASE);
+        return settings.leaseDuration.orElse(maxLease().compareTo(DEFAULT_LEASE) < 0 ? maxLease() : DEFAULT_LEASE);
     }
 
     Duration maxLease() {
-        return maxLease;
+        return settings.maxLease;
     }
 
     boolean isTestOnlyNewMasters() {
-        return testOnlyNewMasters;
+        return settings.testOnlyNewMasters;
     }
 
     /** Checks options that depend on each other. */
@@ -201,8 +224,8 @@ public final class RedlockOptions {
 
     /** Rejects a lease that would outlast the quarantine of a master that forgot it. */
     void checkMaxLease(Duration lease) {
-        if (lease.compareTo(maxLease) > 0) {
-            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most " + maxLease
+        if (lease.compareTo(maxLease()) > 0) {
+            throw new IllegalArgumentException("leaseDuration is " + lease + ", must be at most " + maxLease()
                     + ", the maxLease of this client: for longer leases set maxLease to " + lease
                     + " or more, for all clients with these masters");
         }
@@ -213,7 +236,7 @@ public final class RedlockOptions {
         Duration leaseLimit = leaseDuration().dividedBy(NODE_TIMEOUTS_PER_LEASE);
         Duration requestLimit = context.requestTimeout().dividedBy(2);
         Duration limit = requestLimit.compareTo(leaseLimit) < 0 ? requestLimit : leaseLimit;
-        return nodeTimeout.compareTo(limit) < 0 ? nodeTimeout : limit;
+        return settings.nodeTimeout.compareTo(limit) < 0 ? settings.nodeTimeout : limit;
     }
 
     /** Rejects a lease of which waiting for one master would leave too little. */
@@ -227,12 +250,12 @@ public final class RedlockOptions {
     }
 
     Optional<SslOptions> sslOptions() {
-        return sslOptions;
+        return settings.sslOptions;
     }
 
     /** Returns the check whether others can access the locks; empty for clients of the application. */
     Optional<AccessCheck> access() {
-        return RedisAccessCheck.of(toString(), uris, sslOptions.isPresent());
+        return RedisAccessCheck.of(toString(), uris, settings.sslOptions.isPresent());
     }
 
     /** Returns the address of each master, without secrets. */

@@ -15,7 +15,7 @@ import java.util.Set;
 /** One row per lock, as a database would have it. */
 final class LockTable {
     private record Row(Grant grant, String ownerRecord, long token, long until) {
-        boolean isOver() {
+        boolean hasEnded() {
             return until - System.nanoTime() <= 0;
         }
     }
@@ -27,7 +27,7 @@ final class LockTable {
     synchronized Answer tryAcquire(LockName name, String ownerRecord, Duration lease) {
         requests++;
         Row row = rows.get(name);
-        if (row == null || row.isOver()) {
+        if (row == null || row.hasEnded()) {
             Grant grant = new Grant(name, OwnerRecord.attemptId(ownerRecord).orElseThrow());
             row = new Row(grant, ownerRecord, ++tokens, System.nanoTime() + lease.toNanos());
             rows.put(name, row);
@@ -41,7 +41,7 @@ final class LockTable {
         Set<Grant> gone = new LinkedHashSet<>();
         for (Grant grant : grants) {
             Row row = rows.get(grant.name());
-            if (row == null || !row.grant.equals(grant) || row.isOver()) {
+            if (row == null || !row.grant.equals(grant) || row.hasEnded()) {
                 gone.add(grant);
             } else {
                 rows.put(grant.name(), new Row(grant, row.ownerRecord, row.token, System.nanoTime() + lease.toNanos()));

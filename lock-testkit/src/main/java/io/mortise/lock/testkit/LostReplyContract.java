@@ -146,7 +146,7 @@ interface LostReplyContract extends Contract {
                 return lease;
             });
             Future<?> releasing = bench().start(() -> {
-                parkUntil(start + 4 * roundTrip.toNanos()); // the acquire stands in the queue by then
+                parkUntil(start + 4 * roundTrip.toNanos()); // the acquire is queued by then
                 return before.release();
             });
             parkUntil(start + position * roundTrip.toNanos() - roundTrip.toNanos() / 4);

@@ -14,7 +14,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContender;

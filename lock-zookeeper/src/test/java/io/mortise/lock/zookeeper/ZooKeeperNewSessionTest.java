@@ -77,7 +77,7 @@ class ZooKeeperNewSessionTest {
             proxy.delay(Duration.ofMillis(100));
             server.sessions().forEach(server::expireSession);
             // Only then: acquires that arrive before are refused, and retried at random times.
-            Await.until("the client knows that its session ended", ZooKeeperTestSupport.SOON, first::isOver);
+            Await.until("the client knows that its session ended", ZooKeeperTestSupport.SOON, first::hasEnded);
             List<CompletableFuture<Long>> tokens = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 tokens.add(client.named("order").acquireAsync().thenApply(granted -> {

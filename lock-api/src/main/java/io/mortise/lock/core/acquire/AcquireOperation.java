@@ -104,7 +104,7 @@ public final class AcquireOperation {
             if (with.queues().join(name, this)) {
                 ask();
             }
-            if (isOver()) { // a close between the two: nobody else takes it out of the queue
+            if (hasEnded()) { // a close between the two: nobody else takes it out of the queue
                 leaveLocalQueue(false);
             }
         }
@@ -226,7 +226,7 @@ public final class AcquireOperation {
         HeldLease lease =
                 new HeldLease(with.leases(), name, from.contender(), from.attemptId(), granted, options, leaseDuration);
         from.attach(lease);
-        boolean usable = !isOver() && lease.begin();
+        boolean usable = !hasEnded() && lease.begin();
         boolean delivered;
         synchronized (this) {
             delivered = usable && !over;
@@ -374,7 +374,7 @@ public final class AcquireOperation {
         selfWait = cancel(selfWait);
     }
 
-    private synchronized boolean isOver() {
+    private synchronized boolean hasEnded() {
         return over;
     }
 

@@ -7,7 +7,7 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.StageFailures;
+import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;

@@ -25,7 +25,7 @@ public record WaitPolicy(
         return maxWait == null || !maxWait.isZero();
     }
 
-    /** Until its time is over, null for never; a single attempt has one request timeout. */
+    /** Until its time has passed, null for never; a single attempt has one request timeout. */
     @Nullable
     Duration left() {
         if (maxWait == null) {

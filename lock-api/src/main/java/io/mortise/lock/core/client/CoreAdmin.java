@@ -7,7 +7,7 @@ import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.core.runtime.CallbackExecutor;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.StageFailures;
+import io.mortise.lock.spi.support.StageFailures;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -25,11 +25,11 @@ import io.mortise.lock.core.runtime.SharedClock;
 import io.mortise.lock.core.runtime.SystemClock;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.LinkageErrorCheck;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.support.LinkageErrorCheck;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -205,7 +205,7 @@ public final class CoreClient implements LockClient {
         }
     }
 
-    /** Tells waiters and holders, and begins to withdraw what they have; completes when that is done or its time is over. */
+    /** Tells waiters and holders, and begins to withdraw what they have; completes when that is done or its time has passed. */
     CompletableFuture<Void> beginClose() {
         if (acquires.close()) {
             acquires.endAll();

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Cleanup of one attempt with an unknown outcome, repeated until the store answers or the lease is over (S8). */
+/** Cleanup of one attempt with an unknown outcome, repeated until the store answers or the lease has ended (S8). */
 public final class AttemptCleanup<T> {
     private final String what;
     private final Supplier<? extends CompletionStage<? extends T>> cleanup;
@@ -25,7 +25,7 @@ public final class AttemptCleanup<T> {
         /** The store answered. */
         default void answered(T answer, boolean firstTry) {}
 
-        /** Its time is over, or the client's. */
+        /** Its time has passed, or the client's. */
         default void givenUp(Throwable last) {}
     }
 

@@ -28,7 +28,7 @@ public final class ExpiryCallback {
             cancel(); // it is over: the notice of loss says so
         } else if (left.compareTo(before) > 0) {
             timer = clock.schedule(left.minus(before), this::check);
-            if (lease.isOver()) { // ended before the timer could be seen
+            if (lease.hasEnded()) { // ended before the timer could be seen
                 cancel();
             }
         } else {

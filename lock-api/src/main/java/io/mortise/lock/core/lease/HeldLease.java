@@ -79,7 +79,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
             maxHold = with.clock()
                     .schedule(Duration.ofNanos(holdUntil - with.clock().nanoTime()), this::checkDeadlines);
         }
-        if (!attached || isOver()) {
+        if (!attached || hasEnded()) {
             stopWatching(); // a loss meanwhile may have undone only half of what was begun here
             return false;
         }
@@ -119,7 +119,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
 
     @Override
     public boolean isHeld() {
-        return !isOver() && left() > 0;
+        return !hasEnded() && left() > 0;
     }
 
     @Override
@@ -145,11 +145,11 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
 
     @Override
     public Duration remaining() {
-        return isOver() ? Duration.ZERO : Duration.ofNanos(Math.max(0, left()));
+        return hasEnded() ? Duration.ZERO : Duration.ofNanos(Math.max(0, left()));
     }
 
     /** Released, lost or discarded: the state, not the clock. */
-    public boolean isOver() {
+    public boolean hasEnded() {
         return end.get() != null;
     }
 
@@ -183,7 +183,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
                 with.clock(),
                 before,
                 () -> with.callbacks().execute(() -> {
-                    if (!isOver()) { // it may have been released while the executor was busy
+                    if (!hasEnded()) { // it may have been released while the executor was busy
                         callback.run();
                     }
                 }));
@@ -245,7 +245,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
     }
 
     private void beginRelease() {
-        if (isOver()) {
+        if (hasEnded()) {
             return;
         }
         checkDeadlines(); // a loss that the timer has not seen yet must not turn into a release

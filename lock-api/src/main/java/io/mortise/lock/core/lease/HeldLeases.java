@@ -20,7 +20,7 @@ public final class HeldLeases {
     @GuardedBy("this")
     private final Set<HeldLease> held = new LinkedHashSet<>();
 
-    /** The latest of each lock: any before it are over. */
+    /** The latest of each lock: any before it have ended. */
     @GuardedBy("this")
     private final Map<LockName, HeldLease> byName = new HashMap<>();
 

@@ -2,7 +2,7 @@
 package io.mortise.lock.core.runtime;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -95,7 +95,7 @@ public final class SystemClock implements LockClock {
     private void sortQueued() {
         queuedCount.set(0);
         for (Task task = queued.poll(); task != null; task = queued.poll()) {
-            if (task.isOver()) {
+            if (task.hasEnded()) {
                 pending.remove(task);
             } else {
                 pending.add(task);
@@ -126,7 +126,7 @@ public final class SystemClock implements LockClock {
             this.task = new AtomicReference<>(task);
         }
 
-        boolean isOver() {
+        boolean hasEnded() {
             return task.get() == null;
         }
 

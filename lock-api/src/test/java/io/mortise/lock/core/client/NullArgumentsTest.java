@@ -14,7 +14,7 @@ import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.core.runtime.CallbackExecutor;
 import io.mortise.lock.spi.LeaseStoreBackend;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;

@@ -4,7 +4,7 @@ package io.mortise.lock.core.client;
 /** A deliberate defect of the simulated store or backend: each must be caught by the rule that it breaks. */
 enum SimFault {
     NONE,
-    /** The store forgets a grant when half its lease is over. */
+    /** The store forgets a grant when half its lease has ended. */
     EXPIRES_EARLY,
     /** Every second grant has the token of the one before. */
     TOKEN_REPEATS,

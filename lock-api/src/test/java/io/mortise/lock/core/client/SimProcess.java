@@ -184,7 +184,7 @@ final class SimProcess {
     }
 
     void release(Held held) {
-        if (!held.lease.isOver() && held.lease.isHeld()) {
+        if (!held.lease.hasEnded() && held.lease.isHeld()) {
             held.released = true;
         }
         held.lease.releaseAsync().thenAccept(outcome -> {

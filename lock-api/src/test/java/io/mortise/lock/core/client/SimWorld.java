@@ -3,7 +3,7 @@ package io.mortise.lock.core.client;
 
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.core.lease.HeldLease;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -128,7 +128,7 @@ final class SimWorld {
                 if (held.acquire.name.equals(entry.name)
                         && !held.lease.ownerId().equals(entry.attempt)
                         && !process.paused
-                        && !held.lease.isOver()
+                        && !held.lease.hasEnded()
                         && !excused(held)) {
                     broken(cause(held) + ": the store granted " + entry.name + " anew before its holder was told");
                 }
@@ -205,7 +205,7 @@ final class SimWorld {
                     broken("S06: isHeld() became true again");
                 }
                 held.seenOver |= !isHeld;
-                if (!isHeld && !held.lease.isOver()) {
+                if (!isHeld && !held.lease.hasEnded()) {
                     broken("S07: over by the clock, but nobody was told");
                 }
                 if (isHeld && !excused(held)) {
@@ -253,7 +253,7 @@ final class SimWorld {
         }
     }
 
-    /** Runs until the time is over; each instant with a due timer is a step. */
+    /** Runs until the time has passed; each instant with a due timer is a step. */
     private void run(Duration time) {
         runUntil(time, () -> false);
     }

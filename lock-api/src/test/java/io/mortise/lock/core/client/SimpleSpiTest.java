@@ -14,7 +14,7 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.LockClients;
 import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.spi.LeaseStoreBackend;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

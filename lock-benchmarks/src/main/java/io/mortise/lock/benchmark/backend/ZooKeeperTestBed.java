@@ -53,7 +53,7 @@ final class ZooKeeperTestBed implements TestBed {
         return true;
     }
 
-    /** A handle whose session stands. */
+    /** A handle with a valid session. */
     static ZooKeeper connect(String endpoint) throws Exception {
         CountDownLatch connected = new CountDownLatch(1);
         ZooKeeper handle = new ZooKeeper(endpoint, Math.toIntExact(SESSION.toMillis()), event -> {

@@ -42,7 +42,7 @@ final class RoundTripsScenario implements Scenario {
         return roundTrip;
     }
 
-    /** Its hand-off begins when the other stands in the queue. */
+    /** Its hand-off begins when the other is queued. */
     @Override
     public boolean suits(Competitor competitor) {
         return !competitor.polls();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.invocation;
 
-import io.mortise.lock.spi.DurationFormat;
+import io.mortise.lock.spi.support.DurationFormat;
 import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;

@@ -20,7 +20,7 @@ public final class JavaUtilLogging {
                 .readConfiguration(new ByteArrayInputStream(WARNINGS.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
-    /** Before anybody logs. What the user set with -D stands. */
+    /** Before anybody logs. What the user set with -D takes precedence. */
     static void use(boolean verbose) {
         if (!verbose && System.getProperty("java.util.logging.config.file") == null) {
             System.getProperties().putIfAbsent(CONFIGURATION, JavaUtilLogging.class.getName());

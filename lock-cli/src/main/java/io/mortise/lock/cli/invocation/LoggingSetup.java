@@ -3,7 +3,7 @@ package io.mortise.lock.cli.invocation;
 
 import java.util.List;
 
-/** Configures slf4j-simple, before the first logger is created. What the user set with -D stands. */
+/** Configures slf4j-simple, before the first logger is created. What the user set with -D takes precedence. */
 public final class LoggingSetup {
     private static final String PREFIX = "org.slf4j.simpleLogger.";
 
@@ -23,7 +23,7 @@ public final class LoggingSetup {
             set("log.io.netty", "error");
             set("log.io.netty.util.concurrent", "off");
             // Nor is each run of a job the place to hear of settings that endanger locks: doctor tells.
-            set("log.io.mortise.lock.spi.AccessCheck", "error");
+            set("log.io.mortise.lock.spi.support.AccessCheck", "error");
             set("log.io.mortise.lock.redis.admin.EvictionCheck", "error");
             // What a user would take for a hang: that masters in quarantine are waited for, and for how long.
             set("log.io.mortise.lock.redlock.master.StartupMajorityWait", "info");

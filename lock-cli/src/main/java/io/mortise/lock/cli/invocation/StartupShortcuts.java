@@ -4,7 +4,7 @@ package io.mortise.lock.cli.invocation;
 import io.mortise.lock.spi.LockUrl;
 
 /**
- * Turns off what the stores' libraries do at their start and a short command does not need. What the user set with -D stands.
+ * Turns off what the stores' libraries do at their start and a short command does not need. What the user set with -D takes precedence.
  */
 final class StartupShortcuts {
     private StartupShortcuts() {}

@@ -108,7 +108,7 @@ final class CommandProcessGroup {
     }
 
     /** Whether there is nothing to kill: it has ended, or cannot start any more. */
-    synchronized boolean isOver() {
+    synchronized boolean hasEnded() {
         return over;
     }
 

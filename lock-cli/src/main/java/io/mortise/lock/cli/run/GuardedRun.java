@@ -56,7 +56,7 @@ final class GuardedRun {
         try {
             return guarded(group, lease, watchdog, signals);
         } finally {
-            watchdog.ifPresent(dog -> dog.close(group.isOver()));
+            watchdog.ifPresent(dog -> dog.close(group.hasEnded()));
         }
     }
 

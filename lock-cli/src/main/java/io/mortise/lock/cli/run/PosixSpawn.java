@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /** Starts a process by {@code posix_spawnp}, in a process group or a session of its own. */
 final class PosixSpawn {
-    /** Where the process stands among the others. */
+    /** Process group or session of a new process. */
     enum Isolation {
         /** A process group of its own in our session, so that a terminal can be its. */
         GROUP(Platform.SET_GROUP),

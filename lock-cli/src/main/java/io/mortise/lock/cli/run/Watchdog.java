@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A small shell in a session of its own, which kills the command when lockctl cannot. It kills the command's process group at
- * once when this process is gone, and when it hears nothing for as long as it was told, since this process is stopped then.
+ * once when this process has ended, and when it hears nothing for as long as it was told, since this process is stopped then.
  */
 final class Watchdog {
     private static final String SHELL = "/bin/sh";
@@ -70,7 +70,7 @@ final class Watchdog {
         pipe = ends[1];
     }
 
-    /** From now on it is that group which it kills when we are gone. */
+    /** From now on it is that group which it kills when this process has ended. */
     synchronized void watch(int theGroup) {
         group = theGroup;
         tell();

@@ -43,7 +43,7 @@ class NativeCallsTest {
 
         assertThat(code).isEqualTo(7);
         assertThat(stops).containsExactly(OsSignal.number("STOP"));
-        assertThat(group.isOver()).isTrue();
+        assertThat(group.hasEnded()).isTrue();
     }
 
     @Test

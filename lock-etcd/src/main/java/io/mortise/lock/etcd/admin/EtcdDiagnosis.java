@@ -9,7 +9,7 @@ import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.etcd.connection.EtcdRequests;
 import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.etcd.connection.ManagedEtcdClient;
-import io.mortise.lock.spi.StageFailures;
+import io.mortise.lock.spi.support.StageFailures;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -5,7 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.ConnectDeadline;
+import io.mortise.lock.spi.support.ConnectDeadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -67,7 +67,7 @@ public final class EtcdErrors {
                                 .contains("fatal alert"));
     }
 
-    /** The lease is over: what was asked for on it was not done and never will be. */
+    /** The lease has ended: what was asked for on it was not done and never will be. */
     public static boolean isLeaseGone(Throwable failure) {
         return wordsOfEtcd(failure).contains(LEASE_NOT_FOUND);
     }

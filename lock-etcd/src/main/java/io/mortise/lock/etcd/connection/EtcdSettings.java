@@ -3,7 +3,7 @@ package io.mortise.lock.etcd.connection;
 
 import io.etcd.jetcd.Client;
 import io.grpc.ClientInterceptor;
-import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.spi.support.AccessCheck;
 import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.List;

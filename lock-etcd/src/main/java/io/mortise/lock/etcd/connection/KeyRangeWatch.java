@@ -62,7 +62,7 @@ public final class KeyRangeWatch implements Watch.Listener {
 
     @Override
     public void onNext(WatchResponse response) {
-        if (isOver()) {
+        if (hasEnded()) {
             return;
         }
         if (response.isCreatedNotify()) {
@@ -104,7 +104,7 @@ public final class KeyRangeWatch implements Watch.Listener {
         return true;
     }
 
-    private synchronized boolean isOver() {
+    private synchronized boolean hasEnded() {
         return over;
     }
 }

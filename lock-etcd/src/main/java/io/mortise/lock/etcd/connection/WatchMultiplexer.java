@@ -86,7 +86,7 @@ final class WatchMultiplexer implements ClientInterceptor {
                 return;
             }
             WatchStream open = stream;
-            if (open == null || open.isOver()) {
+            if (open == null || open.hasEnded()) {
                 Metadata sent = headers;
                 open = new WatchStream(
                         clock,

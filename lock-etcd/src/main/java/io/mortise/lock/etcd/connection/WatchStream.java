@@ -74,7 +74,7 @@ final class WatchStream extends ClientCall.Listener<WatchResponse> {
         clock.schedule(TICK, this::tick);
     }
 
-    boolean isOver() {
+    boolean hasEnded() {
         return over;
     }
 

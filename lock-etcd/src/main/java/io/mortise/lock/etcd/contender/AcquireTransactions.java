@@ -101,7 +101,7 @@ final class AcquireTransactions {
     }
 
     private CompletionStage<Standing> from(ContenderPosition at, int rounds) {
-        if (at.on().isOver()) {
+        if (at.on().hasEnded()) {
             return done(Finding.SESSION_OVER, at, 0);
         }
         if (rounds == 0) {
@@ -231,7 +231,7 @@ final class AcquireTransactions {
                     if (EtcdErrors.isLeaseGone(failure)) {
                         at.on().end("its lease is gone");
                     }
-                    return at.on().isOver()
+                    return at.on().hasEnded()
                             ? done(Finding.SESSION_OVER, at, 0)
                             : CompletableFuture.<Standing>failedFuture(failure);
                 })

@@ -13,9 +13,9 @@ import io.mortise.lock.etcd.session.EtcdSessionManager;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.DeferredWatches;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.session.DeferredWatches;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -152,7 +152,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     private AttemptResult await(ContenderPosition at) {
         at.queue().await(this);
         // A session that ended before we listened wakes nobody.
-        return at.on().isOver() ? sessionEnded(at) : WAITING;
+        return at.on().hasEnded() ? sessionEnded(at) : WAITING;
     }
 
     private AttemptResult grant(ContenderPosition at) {
@@ -234,7 +234,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     @Override
     public void watchOwn() {
         ContenderPosition at = steps.position();
-        if (at != null && !at.on().isOver()) {
+        if (at != null && !at.on().hasEnded()) {
             at.queue().guard(this);
             if (isEnded()) { // meanwhile: then nobody else makes it forget
                 at.queue().forget(this);
@@ -265,7 +265,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
             leave(at);
             return CompletableFuture.completedFuture(false);
         }
-        if (at.on().isOver()) {
+        if (at.on().hasEnded()) {
             return sessionGone(at);
         }
         CompletionStage<Boolean> removed = steps.unanswered().mayCome()
@@ -279,7 +279,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
                     if (EtcdErrors.isLeaseGone(failure)) {
                         at.on().end("its lease is gone");
                     }
-                    return at.on().isOver() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
+                    return at.on().hasEnded() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
                 })
                 .thenCompose(stage -> stage);
     }

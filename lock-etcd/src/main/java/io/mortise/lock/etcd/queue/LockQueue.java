@@ -227,7 +227,7 @@ public final class LockQueue implements LockQueueWatch.Listener {
         }
     }
 
-    /** The session is over: who waits hears of that, and nobody of anything more. */
+    /** The session has ended: who waits hears of that, and nobody of anything more. */
     public void end() {
         LockQueueWatch closing;
         List<Runnable> told;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class LockQueueWatch implements KeyRangeWatch.Listener {
     /** Told on the client's threads, under no lock of ours. Nothing more after {@link LockQueueWatch#close} but what is under way. */
     interface Listener {
-        /** What was there once it stood. Changes may have been told before. */
+        /** What was there once the watch was registered. Changes may have been told before. */
         void refreshed(LockQueueWatch from, GetResponse found);
 
         void changed(LockQueueWatch from, WatchResponse events);

@@ -65,7 +65,7 @@ public final class QueueView {
         return keys.isEmpty() ? Optional.empty() : Optional.of(keys.first());
     }
 
-    /** Whether it stood in the queue once, and does not any more; false while it may be yet to come. */
+    /** Whether it was queued once, and does not any more; false while it may be yet to come. */
     boolean misses(ContenderKey one) {
         return one.since() <= seen && !one.equals(byKey.get(one.key()));
     }

@@ -21,7 +21,7 @@ public final class QueuedContenders {
     public interface Member {
         QueueView.ContenderKey contenderKey();
 
-        /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session is over. */
+        /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session has ended. */
         void firstInQueue();
 
         /** Its key was deleted, and not by itself. */

@@ -14,9 +14,9 @@ import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.etcd.queue.LockQueue;
 import io.mortise.lock.etcd.queue.TransactionParts;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.CurrentSession;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.SessionWaitQueue;
+import io.mortise.lock.spi.session.CurrentSession;
+import io.mortise.lock.spi.session.SessionWaitQueue;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -148,7 +148,7 @@ public final class EtcdSession implements CurrentSession.Session {
     }
 
     @Override
-    public boolean isOver() {
+    public boolean hasEnded() {
         return over;
     }
 

@@ -7,7 +7,7 @@ import java.util.List;
 /** Result of a session liveness check: a keepalive, and the read after it. */
 enum SessionCheckResult {
     /** The leader that renewed the lease was the leader still when the key was read. */
-    STANDS,
+    VALID,
 
     /** The key is not there, or no longer hangs on our lease. */
     GONE,
@@ -19,6 +19,6 @@ enum SessionCheckResult {
         if (found.isEmpty() || found.get(0).getLease() != leaseId) {
             return GONE;
         }
-        return termOfRenewal == termOfRead ? STANDS : UNPROVED;
+        return termOfRenewal == termOfRead ? VALID : UNPROVED;
     }
 }

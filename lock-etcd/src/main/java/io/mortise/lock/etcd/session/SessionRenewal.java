@@ -36,7 +36,7 @@ final class SessionRenewal {
     }
 
     private void prove(EtcdKeepAlive keepAlive, int tries) {
-        if (session.isOver()) {
+        if (session.hasEnded()) {
             return;
         }
         long sent = clock.nanoTime();
@@ -68,7 +68,7 @@ final class SessionRenewal {
                 read.getHeader().getRaftTerm(),
                 read.getKvs());
         switch (proof) {
-            case STANDS -> {
+            case VALID -> {
                 session.sawEpoch(read.getKvs().get(0).getVersion());
                 keepAlive.renewed(sent, Duration.ofSeconds(kept.getTTL()));
             }
@@ -90,7 +90,7 @@ final class SessionRenewal {
     }
 
     private CompletionStage<Boolean> read() {
-        if (session.isOver()) {
+        if (session.hasEnded()) {
             return CompletableFuture.completedFuture(false);
         }
         return calls.get("a read of the session", session.sessionKey(), GetOption.DEFAULT)

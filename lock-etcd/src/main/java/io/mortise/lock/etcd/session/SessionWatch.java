@@ -33,17 +33,17 @@ final class SessionWatch implements KeyRangeWatch.Listener {
      * that is over.
      */
     void open() {
-        if (session.isOver()) {
+        if (session.hasEnded()) {
             return;
         }
         watch = KeyRangeWatch.open(
                 calls, session.sessionKey(), WatchOption.builder().withNoPut(true), this);
-        if (session.isOver()) {
+        if (session.hasEnded()) {
             close();
         }
     }
 
-    /** The session is over. */
+    /** The session has ended. */
     void close() {
         KeyRangeWatch closing = watch;
         if (closing != null) {

@@ -4,7 +4,7 @@ package io.mortise.lock.etcd.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;

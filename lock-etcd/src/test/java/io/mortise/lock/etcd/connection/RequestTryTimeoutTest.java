@@ -3,7 +3,7 @@ package io.mortise.lock.etcd.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

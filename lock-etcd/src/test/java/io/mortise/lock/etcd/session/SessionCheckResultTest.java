@@ -23,7 +23,7 @@ class SessionCheckResultTest {
 
     @Test
     void aKeyInTheTermOfTheKeepaliveIsProof() {
-        assertThat(SessionCheckResult.of(LEASE, 3, 3, keyOf(LEASE))).isEqualTo(SessionCheckResult.STANDS);
+        assertThat(SessionCheckResult.of(LEASE, 3, 3, keyOf(LEASE))).isEqualTo(SessionCheckResult.VALID);
     }
 
     /** The old one's answer counts for nothing, whether the read is of its successor's term or of an older one. */

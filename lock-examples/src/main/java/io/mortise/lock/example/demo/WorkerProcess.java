@@ -91,7 +91,7 @@ final class WorkerProcess implements AutoCloseable {
         jvm.resume();
     }
 
-    /** {@code kill -9}; it is gone when this returns. */
+    /** {@code kill -9}; it has ended when this returns. */
     @Override
     public void close() {
         jvm.close();

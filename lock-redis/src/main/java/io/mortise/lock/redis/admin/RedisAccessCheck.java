@@ -7,7 +7,7 @@ import io.lettuce.core.SslVerifyMode;
 import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.spi.support.AccessCheck;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -33,7 +33,7 @@ final class ChannelRegistry implements NettyCustomizer {
         all.close();
     }
 
-    /** Else Lettuce takes it for lost, and complains if its threads are gone by the time at which it would connect again. */
+    /** Else Lettuce takes it for lost, and complains if its threads have ended by the time at which it would connect again. */
     private static void leaveClosed(Channel channel) {
         ConnectionWatchdog watchdog = channel.pipeline().get(ConnectionWatchdog.class);
         if (watchdog != null) {

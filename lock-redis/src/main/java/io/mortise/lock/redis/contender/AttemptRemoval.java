@@ -117,7 +117,7 @@ public final class AttemptRemoval {
         });
     }
 
-    /** The attempt is over: what may yet come after this release is taken away in the background. */
+    /** The attempt has ended: what may yet come after this release is taken away in the background. */
     public void end(Consumer<Removed> found, Consumer<LockException> failed) {
         release(
                 was -> {
@@ -130,7 +130,7 @@ public final class AttemptRemoval {
     }
 
     /**
-     * A request without an answer may lie in a buffer of a connection that is gone, and be executed after the release: what
+     * A request without an answer may lie in a buffer of a connection that has ended, and be executed after the release: what
      * it makes is removed again, until the server's clock has passed the time after which the script refuses it.
      */
     private void sweep() {

@@ -10,7 +10,7 @@ import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.StageFailures;
+import io.mortise.lock.spi.support.StageFailures;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;

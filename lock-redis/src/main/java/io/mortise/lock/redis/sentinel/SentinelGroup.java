@@ -88,7 +88,7 @@ public final class SentinelGroup {
     }
 
     /**
-     * Asks all of them. Completes as soon as a majority names one master, or when all have answered or half a request timeout is over.
+     * Asks all of them. Completes as soon as a majority names one master, or when all have answered or half a request timeout has passed.
      *
      * @param server about which they are asked, null for any
      */

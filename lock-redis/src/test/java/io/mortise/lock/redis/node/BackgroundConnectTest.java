@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.connect.InitialConnection;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.Optional;

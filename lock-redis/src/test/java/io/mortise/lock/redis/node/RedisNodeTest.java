@@ -10,7 +10,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redis.script.ScriptCall;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.List;

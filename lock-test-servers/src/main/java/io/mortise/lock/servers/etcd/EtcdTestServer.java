@@ -157,7 +157,7 @@ public final class EtcdTestServer implements AutoCloseable {
         return node.isAlive();
     }
 
-    /** Whether its process stands still. */
+    /** Whether its process is stopped. */
     public boolean isPaused() {
         return node.isPaused();
     }
@@ -177,12 +177,12 @@ public final class EtcdTestServer implements AutoCloseable {
         node.resume();
     }
 
-    /** Ends the server in good order (SIGTERM), paused or not; it is gone when this returns. {@link #restart()} brings it back. */
+    /** Ends the server in good order (SIGTERM), paused or not; it has ended when this returns. {@link #restart()} brings it back. */
     public void stop() {
         node.stop();
     }
 
-    /** Kills the server without warning, paused or not; it is gone when this returns. {@link #restart()} brings it back. */
+    /** Kills the server without warning, paused or not; it has ended when this returns. {@link #restart()} brings it back. */
     public void kill() {
         node.kill();
     }

@@ -72,7 +72,7 @@ public final class ServerNode implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Whether its process stands still. */
+    /** Whether its process is stopped. */
     public synchronized boolean isPaused() {
         return process.isAlive() && ProcessState.isStopped(process.pid());
     }

@@ -149,12 +149,12 @@ public final class RedisTestServer implements AutoCloseable {
         clock.set(ahead);
     }
 
-    /** Ends the server in good order (SIGTERM), paused or not; it is gone when this returns. {@link #restart()} brings it back. */
+    /** Ends the server in good order (SIGTERM), paused or not; it has ended when this returns. {@link #restart()} brings it back. */
     public void stop() {
         node.stop();
     }
 
-    /** Kills the server without warning, paused or not; it is gone when this returns. {@link #restart()} brings it back. */
+    /** Kills the server without warning, paused or not; it has ended when this returns. {@link #restart()} brings it back. */
     public void kill() {
         node.kill();
     }

@@ -181,7 +181,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
         nodes.get(node).child().resume();
     }
 
-    /** Kills a node without warning; it is gone when this returns. Its data stays. */
+    /** Kills a node without warning; it has ended when this returns. Its data stays. */
     public void kill(int node) {
         nodes.get(node).close();
     }

@@ -59,7 +59,7 @@ public final class ZooKeeperTestProcess implements AutoCloseable {
         child.resume();
     }
 
-    /** Kills the server without warning, paused or not; it is gone when this returns. Its data stays. */
+    /** Kills the server without warning, paused or not; it has ended when this returns. Its data stays. */
     public synchronized void kill() {
         child.close();
     }

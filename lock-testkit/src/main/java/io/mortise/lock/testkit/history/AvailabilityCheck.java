@@ -119,7 +119,7 @@ final class AvailabilityCheck {
         }
     }
 
-    /** Whether somebody gave up, rather than held, before it stood free: a grant of that one may be what blocks. */
+    /** Whether somebody gave up, rather than held, before it was free: a grant of that one may be what blocks. */
     private boolean isForgotten(RecordedCall waiter, TimeInterval free) {
         long freed = taken.stream()
                 .mapToLong(TimeInterval::to)

@@ -19,7 +19,7 @@ final class SilentPeriods {
             return from.kind() == Disturbed.Kind.KILLED;
         }
 
-        /** Whether the program itself stood still. */
+        /** Whether the program itself was stopped. */
         boolean isPause() {
             return from.kind() == Disturbed.Kind.PAUSED;
         }

@@ -107,7 +107,7 @@ final class ChildOutput implements AutoCloseable {
         thread.start();
     }
 
-    /** Of a child that is gone: reads what it said last, then ends, also where a grandchild keeps the pipes open. */
+    /** Of a child that has ended: reads what it said last, then ends, also where a grandchild keeps the pipes open. */
     @Override
     public void close() {
         try {

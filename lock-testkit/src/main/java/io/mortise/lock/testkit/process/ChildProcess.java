@@ -111,7 +111,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
         }
     }
 
-    /** Kills the process (SIGKILL), paused or not, and returns when it is gone; no-op if it already is. */
+    /** Kills the process (SIGKILL), paused or not, and returns when it has ended; no-op if it already has. */
     public void kill() {
         // Not Process.destroyForcibly(): that closes the pipes too, and what the child said last would be lost.
         process.toHandle().destroyForcibly();
@@ -119,7 +119,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
         resume();
     }
 
-    /** Asks the process to end (SIGTERM), paused or not, and returns when it is gone; no-op if it already is. */
+    /** Asks the process to end (SIGTERM), paused or not, and returns when it has ended; no-op if it already has. */
     public void terminate() {
         resume();
         process.toHandle().destroy();

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A process that is stopped by SIGSTOP until this is closed. A stopped process cannot see that this JVM is gone, so the small
+ * A process that is stopped by SIGSTOP until this is closed. A stopped process cannot see that this JVM has ended, so the small
  * shell that stops it watches over it: it wakes it when this JVM ends, however that ends.
  */
 final class FrozenProcess implements AutoCloseable {

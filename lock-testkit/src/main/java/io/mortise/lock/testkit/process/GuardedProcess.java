@@ -9,7 +9,7 @@ import java.util.List;
 public final class GuardedProcess extends ChildProcess {
     /**
      * The shell becomes the program, so their process id is one, and leaves a child behind. That one reads the pipe from this
-     * JVM until its end: this JVM is gone, or the program has ended and its data stays for its next life. Through descriptor 3,
+     * JVM until its end: this JVM has ended, or the program has ended and its data stays for its next life. Through descriptor 3,
      * as a background job's input is /dev/null. Signals for all of a terminal's or a build's processes do not end it early.
      */
     private static final String GUARD = """

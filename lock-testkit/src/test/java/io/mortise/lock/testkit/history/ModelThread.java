@@ -62,7 +62,7 @@ final class ModelThread {
             token = granted;
             events.add(new Event.Granted(asked, process.span(now), OptionalLong.of(granted)));
         } else if (now >= limitAt) {
-            // While the line is cut the store keeps what it has until it hears of the end, or the session is over.
+            // While the line is cut the store keeps what it has until it hears of the end, or the session has ended.
             Optional<String> failure = process.isCut() ? Optional.of("out of reach") : Optional.empty();
             events.add(new Event.GaveUp(asked, process.span(now), failure));
             finish();
@@ -112,7 +112,7 @@ final class ModelThread {
         }
     }
 
-    /** Its deadline is over. */
+    /** Its deadline has passed. */
     void lose(long now) {
         if (token != null && !over) {
             over = true;

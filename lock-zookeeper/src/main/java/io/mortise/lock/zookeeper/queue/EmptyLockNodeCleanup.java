@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.queue;
 
-import io.mortise.lock.spi.DeferredWatches;
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.StageFailures;
+import io.mortise.lock.spi.session.DeferredWatches;
+import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import java.time.Duration;
@@ -39,7 +39,7 @@ final class EmptyLockNodeCleanup {
 
     /** Schedules the deletion of a lock node, below which the client has deleted its own child. */
     void unused(ZooKeeperSession session, String lockNode) {
-        if (!permitted || session.isOver()) {
+        if (!permitted || session.hasEnded()) {
             return;
         }
         used(lockNode); // the period starts anew
@@ -73,7 +73,7 @@ final class EmptyLockNodeCleanup {
 
         @Override
         public void watchOwn() {
-            if (unused.remove(lockNode, this) && !session.isOver()) {
+            if (unused.remove(lockNode, this) && !session.hasEnded()) {
                 session.calls().delete(lockNode).whenComplete((existed, failure) -> deletionFailed(failure));
             }
         }

@@ -6,9 +6,9 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.DeferredWatches;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.StageFailures;
+import io.mortise.lock.spi.session.DeferredWatches;
+import io.mortise.lock.spi.support.StageFailures;
 import io.mortise.lock.zookeeper.session.NodeWatchRegistry;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
@@ -102,10 +102,10 @@ public final class ZooKeeperContender
         if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
             session.end("the session expired");
         }
-        if (session.isOver() && session.keepAlive().isPresent()) {
+        if (session.hasEnded() && session.keepAlive().isPresent()) {
             return displacedBySessionEnd(session);
         }
-        if (session.isOver()) {
+        if (session.hasEnded()) {
             boundSession = null; // it was never ready, so nothing was sent on it: the next attempt takes a new one
         }
         throw new CompletionException(ZooKeeperErrors.toLockException(failure, acquireText(), sessions.endpoints()));
@@ -156,7 +156,7 @@ public final class ZooKeeperContender
         if (state.isHeadOfQueue()) {
             return completed(grant(session));
         }
-        if (session.isOver()) {
+        if (session.hasEnded()) {
             return completed(displacedBySessionEnd(session));
         }
         if (rounds == 0) {
@@ -217,7 +217,7 @@ public final class ZooKeeperContender
                     }
                     // A session that ended before the listener was added wakes nobody.
                     return completed(
-                            session.isOver() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
+                            session.hasEnded() ? displacedBySessionEnd(session) : new AttemptResult.Waiting(FALLBACK));
                 });
     }
 
@@ -253,7 +253,7 @@ public final class ZooKeeperContender
     private void ownNodeNotWatched(ZooKeeperSession session, Throwable failure) {
         if (!ZooKeeperErrors.hasCode(failure, Code.CONNECTIONLOSS)
                 && !ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
-                && !session.isOver()) {
+                && !session.hasEnded()) {
             log.info("event=own-watch-failed lock=\"{}\" cause=\"{}\"", request.name(), failure.toString());
             deferredWatches.add(this);
         }

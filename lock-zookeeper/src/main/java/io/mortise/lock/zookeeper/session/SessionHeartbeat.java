@@ -30,7 +30,7 @@ final class SessionHeartbeat {
 
     /** Sends the first sync, from which the first deadline counts. Nobody has a node yet, see {@link #sendProof}. */
     void start() {
-        if (session.isOver() || session.keepAlive().isPresent()) {
+        if (session.hasEnded() || session.keepAlive().isPresent()) {
             return;
         }
         long sent = context.clock().nanoTime();
@@ -63,7 +63,7 @@ final class SessionHeartbeat {
 
     /** Proves by one request that the session is alive, whatever the number of grants. */
     void renew(ZooKeeperSessionKeepAlive keepAlive) {
-        if (session.isOver()) {
+        if (session.hasEnded()) {
             return;
         }
         long sent = context.clock().nanoTime(); // before the kind of proof is chosen: a later node is created later
@@ -90,7 +90,7 @@ final class SessionHeartbeat {
     }
 
     private void leaveServer(CompletableFuture<Boolean> proof, long connection) {
-        if (!proof.isDone() && session.connection() == connection && !session.isOver()) {
+        if (!proof.isDone() && session.connection() == connection && !session.hasEnded()) {
             log.info("event=server-silent session=0x{} hint=\"looking for another\"", session.sessionId());
             ZooKeeperHandles.leaveServer(session.calls().handle(), settings);
             // wakes the client's send thread, which would notice only when it next has something to send

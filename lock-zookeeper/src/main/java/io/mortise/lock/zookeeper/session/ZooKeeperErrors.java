@@ -4,7 +4,7 @@ package io.mortise.lock.zookeeper.session;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.spi.StageFailures;
+import io.mortise.lock.spi.support.StageFailures;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 

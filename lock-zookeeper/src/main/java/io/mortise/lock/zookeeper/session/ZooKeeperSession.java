@@ -6,8 +6,8 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.CurrentSession;
-import io.mortise.lock.spi.SessionWaitQueue;
+import io.mortise.lock.spi.session.CurrentSession;
+import io.mortise.lock.spi.session.SessionWaitQueue;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -146,7 +146,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
 
     /** Returns whether it has ended for leases and waiters. On a borrowed handle nodes can still be deleted. */
     @Override
-    public boolean isOver() {
+    public boolean hasEnded() {
         return ended;
     }
 

@@ -2,8 +2,8 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.CloseDeadline;
-import io.mortise.lock.spi.CurrentSession;
+import io.mortise.lock.spi.session.CurrentSession;
+import io.mortise.lock.spi.support.CloseDeadline;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.session;
 
-import io.mortise.lock.spi.AccessCheck;
+import io.mortise.lock.spi.support.AccessCheck;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import io.mortise.lock.zookeeper.session.StubZooKeeper;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
 import org.apache.zookeeper.KeeperException.Code;

@@ -4,7 +4,7 @@ package io.mortise.lock.zookeeper.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.LockClock;
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
 import org.apache.zookeeper.AsyncCallback;

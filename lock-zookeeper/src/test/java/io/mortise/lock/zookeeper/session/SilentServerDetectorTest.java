@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.spi.ManualClock;
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.spi;
+package io.mortise.lock.spi.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;

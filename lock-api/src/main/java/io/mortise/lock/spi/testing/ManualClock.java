@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.spi;
+package io.mortise.lock.spi.testing;
 
+import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;

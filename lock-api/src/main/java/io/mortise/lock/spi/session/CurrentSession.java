@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.spi;
+package io.mortise.lock.spi.session;
 
 import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.LossReason;
@@ -22,7 +22,7 @@ public final class CurrentSession<S extends CurrentSession.Session> {
         default void begin() {}
 
         /** Whether it has ended: nothing new may hang on it. */
-        boolean isOver();
+        boolean hasEnded();
 
         /** Ends it, and whatever hangs on it. Returns at once; the first reason stays. */
         void over(LossReason reason);
@@ -87,7 +87,7 @@ public final class CurrentSession<S extends CurrentSession.Session> {
             throw new ClientClosedException("the client is closed");
         }
         S last = session;
-        return last == null || last.isOver() ? null : last;
+        return last == null || last.hasEnded() ? null : last;
     }
 
     /** The last one that was made. */

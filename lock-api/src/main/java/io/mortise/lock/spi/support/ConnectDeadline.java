@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.spi;
+package io.mortise.lock.spi.support;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
@@ -47,17 +47,17 @@ public final class ConnectDeadline {
                 System.nanoTime() + limit.toNanos());
     }
 
-    /** The same, with another message for when the time is over. */
+    /** The same, with another message for when the time has passed. */
     public ConnectDeadline orSay(Supplier<String> message) {
         return new ConnectDeadline(endpoints, message, until);
     }
 
     /**
-     * Waits for it until the time is over.
+     * Waits for it until the time has passed.
      *
      * @param meaning of what it failed with
      * @throws LockConfigurationException libraries on the class path do not fit together
-     * @throws BackendUnavailableException the time is over, or the thread was interrupted, which it is still
+     * @throws BackendUnavailableException the time has passed, or the thread was interrupted, which it is still
      */
     public <T> T await(Future<T> connecting, Function<Throwable, ? extends LockException> meaning) {
         try {
@@ -76,10 +76,10 @@ public final class ConnectDeadline {
     }
 
     /**
-     * Tries again and again until the time is over: a server that is yet to come up is waited for, one that refuses us is not.
+     * Tries again and again until the time has passed: a server that is yet to come up is waited for, one that refuses us is not.
      *
      * @param connecting fails with {@link BackendUnavailableException} where another try may help
-     * @throws LockException what the last try that had an end failed with, and that the time is over
+     * @throws LockException what the last try that had an end failed with, and that the time has passed
      */
     public <T> T tryFor(Supplier<T> connecting) {
         while (true) {
@@ -90,19 +90,19 @@ public final class ConnectDeadline {
                 if (unlinked.isPresent()) {
                     throw unlinked.get();
                 }
-                if (isOver() || Thread.currentThread().isInterrupted()) {
+                if (isExpired() || Thread.currentThread().isInterrupted()) {
                     throw e;
                 }
                 failed = e.getMessage();
                 LockSupport.parkNanos(Math.min(PAUSE_NANOS, until - System.nanoTime()));
-                if (isOver()) {
+                if (isExpired()) {
                     throw new BackendUnavailableException(inVain.get() + ": " + e.getMessage(), endpoints, e);
                 }
             }
         }
     }
 
-    private boolean isOver() {
+    private boolean isExpired() {
         return until - System.nanoTime() <= 0;
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.mortise.lock.spi;
+package io.mortise.lock.spi.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
