@@ -4,8 +4,8 @@ package io.mortise.lock.spi;
 import java.time.Duration;
 
 /**
- * Monotonic time in nanoseconds, and timers: the only source of time of the core and the backends. {@link io.mortise.lock.spi.testing.ManualClock} cranks
- * it by hand.
+ * Monotonic time in nanoseconds, and timers: the only source of time of the core and the backends. Tests move it by a
+ * {@link io.mortise.lock.spi.testing.ManualClock}.
  */
 public interface LockClock {
     /** As {@link System#nanoTime()}: compare by subtraction only. */

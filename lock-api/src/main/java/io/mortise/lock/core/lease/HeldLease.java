@@ -168,7 +168,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
 
     @Override
     public CompletableFuture<LossReason> lost() {
-        return lost.minimalCompletionStage().toCompletableFuture();
+        return lost.copy();
     }
 
     @Override

@@ -66,6 +66,19 @@ class SimpleSpiTest {
     }
 
     @Test
+    void S07_aCallerThatCancelsItsFutureTouchesNoOther() {
+        Lease lease = one.named("x").acquireAsync().join();
+        CompletableFuture<LossReason> lost = lease.lost();
+        lease.lost().cancel(true);
+        assertThat(lost).isNotDone();
+        clock.advance(Duration.ofSeconds(10));
+        store.hung = true;
+        clock.advance(Duration.ofSeconds(30));
+        assertThat(lost.join().kind()).isEqualTo(LossReason.Kind.EXPIRED);
+        assertThat(lease.lost()).isCompleted();
+    }
+
+    @Test
     void S02_falseAtTheFirstCallAfterAPause() {
         Lease lease = one.named("x").acquireAsync().join();
         clock.leap(Duration.ofSeconds(31));
