@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine;
 
-/** Where the program starts and ends. */
+/** Main class: starts the benchmark command, and ends the process with its exit code. */
 public final class Main {
     private Main() {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-/** Contracts without faults. */
+/** Contracts that inject no faults. */
 interface HealthyContracts
         extends ExclusionContract,
                 ReleaseContract,

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** Contract with virtual threads. A blocked carrier thread shows. */
+/** Contract that no call blocks a carrier of virtual threads. A blocked carrier thread shows. */
 interface VirtualThreadsContract extends Contract {
     int THREADS = 1000;
     int LOCKS = 500;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How the competitors of one scenario warmed up.
+ * Report on the warm-up of one scenario: the figures of each competitor, round by round.
  *
  * @param measure the figure that was to stand still; empty if none was
  * @param rounds its values by competitor, one a round

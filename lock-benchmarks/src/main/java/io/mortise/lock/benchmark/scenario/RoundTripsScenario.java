@@ -12,10 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 
-/**
- * Counts the round trips of an operation: its time over a slow link, divided by the time of a bare request that is measured before,
- * between and after.
- */
+/** Counts the round trips of an operation: its time over a slow link, divided by the time of one bare request. */
 final class RoundTripsScenario implements Scenario {
     private static final String LOCK = "round-trips";
     private static final Duration LIMIT = Duration.ofSeconds(30);

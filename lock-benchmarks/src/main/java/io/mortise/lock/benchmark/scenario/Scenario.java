@@ -6,7 +6,10 @@ import io.mortise.lock.benchmark.backend.TestBed;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Something to measure. A new scenario is one class that implements this, and a line in {@link Scenarios}. */
+/**
+ * One benchmark: what each competitor does, and what is measured. A new scenario is one class that implements this, and
+ * a line in {@link Scenarios}.
+ */
 public interface Scenario {
     /** As {@code --scenario} takes it. */
     String name();

@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What {@code doctor} tries itself, with locks of its own names. */
+/** Acquires, renews and releases locks of its own names for {@code doctor}. */
 final class DoctorProbe {
     private static final int WARM_UP = 5;
     private static final int ROUNDS = 21;

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * By how much a server's clock is ahead of this machine's.
+ * Offset of a server's wall clock from the clock of this machine.
  *
  * @param error at most so far from the truth: it was read somewhere between our question and its answer
  */

@@ -3,7 +3,7 @@ package io.mortise.lock.example.demo;
 
 import java.time.Duration;
 
-/** The result for people. Plain ASCII: it must look right in any terminal and any log. */
+/** Prints the demo's result as a table. Plain ASCII: it must look right in any terminal and any log. */
 final class DemoResultTable {
     private DemoResultTable() {}
 

@@ -3,7 +3,7 @@ package io.mortise.lock.example.demo;
 
 import java.time.Duration;
 
-/** What became of one drill in the run with the lock. */
+/** Outcome of one fault drill in the run with the lock. */
 sealed interface FaultDrill {
     /** From the fault to the next grant. */
     Duration recovery();

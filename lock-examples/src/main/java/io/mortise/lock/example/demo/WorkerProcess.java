@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** The demo's end of one worker process. What it says is handed off by a thread of its own, line by line. */
+/**
+ * Starts one worker process for the demo, and exchanges messages with it. What it says is handed off by a thread of its
+ * own, line by line.
+ */
 final class WorkerProcess implements AutoCloseable {
     /** The pipe's end comes long before. */
     private static final Duration FOR_EVER = Duration.ofDays(365);

@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** One writer process. Ends at the latest when its standard input does. */
+/** Runs one writer process of the ledger example. Ends at the latest when its standard input does. */
 @Command(name = "ledger-writer", hidden = true, description = "One writer, which 'ledger' starts by itself.")
 public final class WriterCommand implements Callable<Integer> {
     @Mixin

@@ -10,7 +10,7 @@ import io.mortise.lock.spi.LockRequest;
 import java.util.function.Function;
 
 /**
- * What all contenders of one client share.
+ * Collaborators that all contenders of one client share.
  *
  * @param contenders waiting contenders by attempt id, for the messages of masters
  * @param summary converts a report into the type that users get by {@code lease.unwrap}

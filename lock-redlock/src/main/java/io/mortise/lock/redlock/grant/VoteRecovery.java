@@ -10,8 +10,7 @@ import io.mortise.lock.redlock.vote.VoteRecoveryPolicy;
 import java.util.List;
 
 /**
- * Asks again for votes that a grant has lost at single masters while a majority kept it, so that nobody else can have held the
- * lock since.
+ * Asks again for votes that a grant lost at single masters while a majority kept it.
  *
  * <p>It never asks after the release has begun; a request that is executed later is cleaned up like any other that comes late.
  */

@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.master;
 import io.mortise.lock.redis.node.RedisNode;
 
 /**
- * What a master reported in the handshake on one connection. Its votes count only while that connection is the current one.
+ * Reply of a master to the handshake on one connection. Its votes count only while that connection is the current one.
  *
  * @param node node of that connection
  * @param epoch epoch of that connection

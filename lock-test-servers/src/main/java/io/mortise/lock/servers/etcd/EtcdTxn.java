@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A transaction of etcd. Not thread-safe. */
+/** Builds one etcd transaction for tests. Not thread-safe. */
 public final class EtcdTxn {
     private final RawEtcd etcd;
     private final List<Map<String, ?>> conditions = new ArrayList<>();

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real Redis Cluster of six nodes on free ports of 127.0.0.1: three masters and a replica of each, which becomes a master a
- * few seconds after its own has stopped answering. They end with this JVM, however that ends. Thread-safe.
+ * A real Redis Cluster of three masters with a replica each, on free ports of 127.0.0.1. They end with this JVM, however
+ * that ends. Thread-safe.
  */
 public final class RedisTestCluster implements AutoCloseable {
     /** How many slots the keys are spread over. */

@@ -8,8 +8,8 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /**
- * Redis masters that know nothing of each other, as Redlock wants them: each a {@link RedisTestServer} of its own, on a free port
- * of 127.0.0.1. They end with this JVM, however that ends. Thread-safe.
+ * Independent Redis masters for Redlock, each a {@link RedisTestServer} on a free port of 127.0.0.1. They end with this
+ * JVM, however that ends. Thread-safe.
  */
 public final class RedisTestMasters implements AutoCloseable {
     private final List<RedisTestServer> servers = new ArrayList<>();

@@ -13,9 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real Redis master with replicas, and sentinels that watch over it: one of the replicas becomes the master a few seconds
- * after the master has stopped answering. All on free ports of 127.0.0.1; they end with this JVM, however that ends.
- * Thread-safe.
+ * A real Redis master with replicas and with sentinels that watch it. All on free ports of 127.0.0.1; they end with this
+ * JVM, however that ends. Thread-safe.
  */
 public final class RedisTestSentinel implements AutoCloseable {
     /** The name of the master, which clients ask sentinels for. */

@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * The network between the nodes of an ensemble: for each ordered pair one proxy for the quorum port and one for the
- * election port, so that every byte between two nodes passes here. Thread-safe.
- */
+/** Proxies between the nodes of an ensemble: all bytes between two nodes pass through them. Thread-safe. */
 final class QuorumLinks implements AutoCloseable {
     private record Link(int from, int to, TcpProxy quorum, TcpProxy election) {
         boolean touches(int node) {

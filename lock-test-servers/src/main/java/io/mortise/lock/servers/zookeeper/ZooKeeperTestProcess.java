@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * A real ZooKeeper server in a child JVM, which can be paused and killed, on a free port of 127.0.0.1 with its data in a
- * temporary directory. It ends with this JVM, however that ends. Thread-safe.
+ * A real ZooKeeper server in a child JVM, which can be paused and killed. It ends with this JVM, however that ends.
+ * Thread-safe.
  */
 public final class ZooKeeperTestProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);

@@ -4,9 +4,8 @@ package io.mortise.lock.testkit.history;
 import java.time.Duration;
 
 /**
- * How far one clock is ahead of another, from answers to the question what time it is: the answer was given between the
- * question and its arrival. Each further answer narrows it. Both clocks must run at one rate, as all monotonic clocks of a
- * machine do; only their origins may differ.
+ * Bounds how far one clock is ahead of another, from exchanged timestamps. Each further answer narrows it. Both clocks
+ * must run at one rate, as all monotonic clocks of a machine do; only their origins may differ.
  */
 final class ClockOffset {
     private long least = Long.MIN_VALUE;

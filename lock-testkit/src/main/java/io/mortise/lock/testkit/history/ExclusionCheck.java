@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * S1: no two leases of a lock are believed in at one instant. S2: nor is one that another has followed, also after a pause.
- * S5: a lease that another has followed is not RELEASED. S6: what was over stays over.
+ * Checks that no two leases of a lock are believed in at one instant (S1). S2: nor is one that another has followed,
+ * also after a pause. S5: a lease that another has followed is not RELEASED. S6: what was over stays over.
  */
 final class ExclusionCheck {
     private final LockHistory lock;

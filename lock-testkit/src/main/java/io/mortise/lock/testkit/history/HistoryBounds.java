@@ -4,8 +4,8 @@ package io.mortise.lock.testkit.history;
 import java.time.Duration;
 
 /**
- * How long things may take before a history counts as bad. They should be generous: they are there to find what never
- * happens, or far too late.
+ * Longest times that events may take before a history counts as bad. They should be generous: they are there to find
+ * what never happens, or far too late.
  *
  * @param handOffWithin the longest that a lock may be free while a healthy waiter waits for it and nothing is broken (S11);
  *     longer than the second in which a withdrawal may take effect (S8)

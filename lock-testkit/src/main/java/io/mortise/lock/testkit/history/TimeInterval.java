@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** A period of time. */
+/** A period of time from one instant to another. */
 record TimeInterval(long from, long to) {
     long length() {
         return to - from;

@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit.history;
 
 /**
- * A broken rule.
+ * Violation of one rule, found in a history.
  *
  * @param rule its number, such as {@code S1}
  * @param what what was wrong, with the events that show it

@@ -6,9 +6,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A network between a client and a server that breaks on command: it listens on a free port of 127.0.0.1 and forwards to
- * a target. Each command is in effect when its method returns. One daemon thread for the whole proxy, gone after
- * {@link #close()}. Thread-safe.
+ * A TCP proxy on a free port of 127.0.0.1 that forwards to a target and breaks on command. Each command is in effect
+ * when its method returns. One daemon thread for the whole proxy, gone after {@link #close()}. Thread-safe.
  *
  * <p>When the target refuses, the proxy has accepted already, so the client sees a reset instead of a refusal.
  */
