@@ -36,12 +36,12 @@ public interface BackendContext {
     void renewNow(Predicate<KeepAlive> which);
 
     /**
-     * Repeats the clean-up in the background until its stage succeeds or {@code untilNanos} on the clock; a client that
+     * Repeats the clean-up in the background until its stage succeeds or the instant has passed; a client that
      * closes waits for it as long as it may.
      *
      * @param what for the log, with the time by which the store drops it by itself
      */
-    void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos);
+    void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicTime until);
 
     /**
      * The same stage with a deadline: fails with {@link io.mortise.lock.BackendUnavailableException} after one request

@@ -22,7 +22,7 @@ public class KeepAlive {
     private final LockClock clock;
     private final Duration renewEvery;
     private final Set<Listener> listeners = new LinkedHashSet<>(); // guarded by itself
-    private volatile long validUntil;
+    private volatile MonotonicTime validUntil;
     private volatile boolean overdue; // somebody was told that it is not valid any more
     private volatile @Nullable LossReason lost;
 
@@ -32,7 +32,7 @@ public class KeepAlive {
      * @param renewEvery how long after one renewal the next is due
      * @param validUntil until when it is certainly valid: see {@link LockClock#deadline}
      */
-    protected KeepAlive(LockClock clock, Duration renewEvery, long validUntil) {
+    protected KeepAlive(LockClock clock, Duration renewEvery, MonotonicTime validUntil) {
         this.clock = clock;
         this.renewEvery = renewEvery;
         this.validUntil = validUntil;
@@ -44,13 +44,13 @@ public class KeepAlive {
      *
      * @return whether it is still valid
      */
-    public final boolean extend(long until) {
+    public final boolean extend(MonotonicTime until) {
         List<Listener> told;
         synchronized (listeners) {
             if (!isValid()) {
                 told = List.of();
             } else {
-                validUntil = until - validUntil > 0 ? until : validUntil;
+                validUntil = validUntil.orLater(until);
                 told = List.copyOf(listeners);
             }
         }
@@ -114,17 +114,17 @@ public class KeepAlive {
         if (lost != null || overdue) {
             return false;
         }
-        if (clock.nanoTime() - validUntil < 0) {
+        if (!clock.hasPassed(validUntil)) {
             return true;
         }
         synchronized (listeners) { // a renewal that is being counted right now comes before "no", or not at all
-            overdue |= clock.nanoTime() - validUntil >= 0;
+            overdue |= clock.hasPassed(validUntil);
             return !overdue;
         }
     }
 
-    /** Until when it is certainly valid, on the clock. */
-    public final long validUntil() {
+    /** Returns until when it is certainly valid. */
+    public final MonotonicTime validUntil() {
         return validUntil;
     }
 

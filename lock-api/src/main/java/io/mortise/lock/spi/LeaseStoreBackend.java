@@ -6,6 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockException;
 import io.mortise.lock.spi.LeaseStore.Grant;
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
 import java.util.HashMap;
@@ -79,7 +80,7 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     private void renew(Duration lease, Map<Grant, StoreKeepAlive> due) {
-        long until = LockClock.deadline(context.clock().nanoTime(), lease);
+        MonotonicTime until = LockClock.deadline(context.clock().now(), lease);
         ask("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
                 .whenComplete((gone, failure) -> {
                     for (StoreKeepAlive mine : due.values()) {
@@ -127,7 +128,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Grant grant;
         private final Duration lease;
 
-        StoreKeepAlive(LockClock clock, Grant grant, Duration lease, long validUntil) {
+        StoreKeepAlive(LockClock clock, Grant grant, Duration lease, MonotonicTime validUntil) {
             super(clock, lease.dividedBy(RENEWALS_PER_LEASE), validUntil);
             this.grant = grant;
             this.lease = lease;
@@ -138,7 +139,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private final LockRequest request;
         private final Grant grant;
         /** When the first attempt without an answer was sent; it may execute at any time. */
-        private @Nullable Long unknownSince;
+        private @Nullable MonotonicTime unknownSince;
 
         StoreContender(LockRequest request) {
             this.request = request;
@@ -147,12 +148,12 @@ public final class LeaseStoreBackend implements LockBackend {
 
         @Override
         public CompletionStage<AttemptResult> attempt() {
-            long sent = context.clock().nanoTime();
+            MonotonicTime sent = context.clock().now();
             return ask(
                             "acquire of " + request.name(),
                             () -> store.tryAcquire(request.name(), request.ownerRecord(), request.leaseDuration()))
                     .handle((answer, failure) -> {
-                        Long doubtfulSince = unknownSince;
+                        MonotonicTime doubtfulSince = unknownSince;
                         if (failure != null) {
                             unknownSince = doubtfulSince == null ? sent : doubtfulSince;
                             throw failure instanceof CompletionException c ? c : new CompletionException(failure);
@@ -167,9 +168,9 @@ public final class LeaseStoreBackend implements LockBackend {
          * An earlier attempt without an answer may be what made the grant: its lease counts from there. If that is too long
          * ago for the first renewal to come in good time, the grant is given back, and asked for anew.
          */
-        private AttemptResult granted(long token, long sent, long from) {
+        private AttemptResult granted(long token, MonotonicTime sent, MonotonicTime from) {
             Duration lease = request.leaseDuration();
-            if (sent - from > lease.toNanos() / RENEWALS_PER_LEASE) {
+            if (sent.isAfter(from.plus(lease.dividedBy(RENEWALS_PER_LEASE)))) {
                 return displaced("the answer that granted it was lost too long ago");
             }
             return new AttemptResult.Granted(
@@ -203,8 +204,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private void sweepIfUnknown() {
             if (unknownSince != null) {
                 unknownSince = null;
-                long until =
-                        context.clock().nanoTime() + request.leaseDuration().toNanos();
+                MonotonicTime until = context.clock().now().plus(request.leaseDuration());
                 CompletableFuture<Boolean> swept = new CompletableFuture<>();
                 sweep(FIRST_SWEEP, until, swept);
                 context.cleanUp(
@@ -214,16 +214,16 @@ public final class LeaseStoreBackend implements LockBackend {
             }
         }
 
-        private void sweep(Duration pause, long until, CompletableFuture<Boolean> swept) {
+        private void sweep(Duration pause, MonotonicTime until, CompletableFuture<Boolean> swept) {
             context.clock()
                     .schedule(
                             pause,
                             () -> release().whenComplete((was, failure) -> {
-                                long left = until - context.clock().nanoTime();
-                                if (left <= 0) {
+                                Duration left = context.clock().until(until);
+                                if (!Durations.isPositive(left)) {
                                     swept.complete(true); // what executes from now on is bounded by its own lease alone
                                 } else {
-                                    sweep(Duration.ofNanos(Math.min(left, 2 * pause.toNanos())), until, swept);
+                                    sweep(Durations.shorter(left, pause.multipliedBy(2)), until, swept);
                                 }
                             }));
         }

@@ -4,12 +4,30 @@ package io.mortise.lock.spi;
 import java.time.Duration;
 
 /**
- * Monotonic time in nanoseconds, and timers: the only source of time of the core and the backends. Tests move it by a
- * {@link io.mortise.lock.spi.testing.ManualClock}.
+ * Monotonic clock with timers, the only source of time of the core and the backends. Tests move it by a
+ * {@link io.mortise.lock.spi.testing.ManualClock}. Thread-safe.
  */
 public interface LockClock {
-    /** As {@link System#nanoTime()}: compare by subtraction only. */
-    long nanoTime();
+    /** How late a timer may fire. */
+    Duration TIMER_DELAY = Duration.ofMillis(2);
+
+    /** Returns the present instant; never before one that was returned earlier. */
+    MonotonicTime now();
+
+    /** Returns the time that has passed since the instant; negative if it is yet to come. */
+    default Duration since(MonotonicTime then) {
+        return then.until(now());
+    }
+
+    /** Returns the time that is left until the instant; negative if it has passed. */
+    default Duration until(MonotonicTime then) {
+        return now().until(then);
+    }
+
+    /** Returns whether nothing is left until the deadline. */
+    default boolean hasPassed(MonotonicTime deadline) {
+        return !now().isBefore(deadline);
+    }
 
     /** Runs the task once after the delay, on the clock's thread: it must return at once and runs no user code. */
     Timer schedule(Duration delay, Runnable task);
@@ -21,11 +39,10 @@ public interface LockClock {
     }
 
     /**
-     * Until when a grant is certainly valid, if the request that proved it was sent at {@code sentNanos}: the lease, less 1% for
-     * clocks that run at different speeds and 2 ms for timers that fire late (S2).
+     * Returns until when a grant is certainly valid, if the request that proved it was sent at that instant: the lease duration,
+     * less 1% for clocks that run at different speeds and 2 ms for timers that fire late (S2).
      */
-    static long deadline(long sentNanos, Duration lease) {
-        long nanos = lease.toNanos();
-        return sentNanos + nanos - nanos / 100 - 2_000_000;
+    static MonotonicTime deadline(MonotonicTime sent, Duration leaseDuration) {
+        return sent.plus(leaseDuration).minus(leaseDuration.dividedBy(100)).minus(TIMER_DELAY);
     }
 }

@@ -13,7 +13,7 @@ class KeepAliveTest {
 
     private final ManualClock clock = new ManualClock();
     private final KeepAlive keepAlive =
-            new KeepAlive(clock, LEASE.dividedBy(3), LockClock.deadline(clock.nanoTime(), LEASE)) {};
+            new KeepAlive(clock, LEASE.dividedBy(3), LockClock.deadline(clock.now(), LEASE)) {};
 
     @Test
     void S06_whatIsMissingBeforeTheDeadlineWasRemoved() {

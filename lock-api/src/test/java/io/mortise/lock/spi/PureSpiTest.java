@@ -54,27 +54,28 @@ class PureSpiTest {
 
     @Test
     void S02_theDeadlineCountsFromTheSendLessOnePercentAndTwoMilliseconds() {
-        assertThat(LockClock.deadline(5, Duration.ofSeconds(10))).isEqualTo(5 + 9_898_000_000L);
-        long nearOverflow = Long.MAX_VALUE - 5;
-        assertThat(LockClock.deadline(nearOverflow, Duration.ofSeconds(10)) - nearOverflow)
-                .isEqualTo(9_898_000_000L);
+        assertThat(LockClock.deadline(new MonotonicTime(5), Duration.ofSeconds(10)))
+                .isEqualTo(new MonotonicTime(5 + 9_898_000_000L));
+        MonotonicTime nearOverflow = new MonotonicTime(Long.MAX_VALUE - 5);
+        assertThat(nearOverflow.until(LockClock.deadline(nearOverflow, Duration.ofSeconds(10))))
+                .isEqualTo(Duration.ofMillis(9_898));
     }
 
     @Test
     void manualClockRunsInOrderAndDropsWhatIsCancelled() {
         ManualClock clock = new ManualClock();
         List<String> ran = new ArrayList<>();
-        clock.schedule(Duration.ofMillis(20), () -> ran.add("b" + clock.nanoTime()));
+        clock.schedule(Duration.ofMillis(20), () -> ran.add("b" + clock.now().nanos()));
         LockClock.Timer victim = clock.schedule(Duration.ofMillis(30), () -> ran.add("victim"));
         clock.schedule(Duration.ofMillis(10), () -> {
-            ran.add("a" + clock.nanoTime());
+            ran.add("a" + clock.now().nanos());
             victim.cancel();
         });
         assertThat(clock.untilNext()).contains(Duration.ofMillis(10));
         clock.advance(Duration.ofMillis(25));
         assertThat(ran).containsExactly("a10000000", "b20000000");
         assertThat(clock.timers()).isZero();
-        assertThat(clock.nanoTime()).isEqualTo(25_000_000);
+        assertThat(clock.now()).isEqualTo(new MonotonicTime(25_000_000));
     }
 
     @Test
@@ -83,7 +84,7 @@ class PureSpiTest {
         List<String> ran = new ArrayList<>();
         LockClock.Timer victim = clock.schedule(Duration.ofMillis(2), () -> ran.add("victim"));
         clock.schedule(Duration.ofMillis(1), () -> {
-            ran.add("a" + clock.nanoTime());
+            ran.add("a" + clock.now().nanos());
             victim.cancel();
         });
         clock.leap(Duration.ofMillis(4));
@@ -96,7 +97,7 @@ class PureSpiTest {
     private static final class Grant extends KeepAlive {
         final List<String> events = new ArrayList<>();
 
-        Grant(LockClock clock, long until) {
+        Grant(LockClock clock, MonotonicTime until) {
             super(clock, Duration.ofMillis(10), until);
         }
 
@@ -113,26 +114,26 @@ class PureSpiTest {
     @Test
     void S06_anAnswerPastTheOldDeadlineDoesNotCount() {
         ManualClock clock = new ManualClock();
-        Grant grant = new Grant(clock, 30_000_000);
+        Grant grant = new Grant(clock, new MonotonicTime(30_000_000));
         assertThat(grant.attach(reason -> grant.events.add("core " + reason.kind())))
                 .isTrue();
-        assertThat(grant.extend(20_000_000)).isTrue();
-        assertThat(grant.validUntil()).as("only ever later").isEqualTo(30_000_000);
+        assertThat(grant.extend(new MonotonicTime(20_000_000))).isTrue();
+        assertThat(grant.validUntil()).as("only ever later").isEqualTo(new MonotonicTime(30_000_000));
         clock.leap(Duration.ofMillis(30));
         assertThat(grant.isValid()).isFalse();
-        assertThat(grant.extend(90_000_000)).isFalse();
+        assertThat(grant.extend(new MonotonicTime(90_000_000))).isFalse();
         assertThat(grant.isValid()).isFalse();
         assertThat(grant.events).containsExactly("core EXPIRED", "backend EXPIRED");
     }
 
     @Test
     void S06_S07_theFirstLossWinsAndIsToldOnce() {
-        Grant grant = new Grant(new ManualClock(), 30_000_000);
+        Grant grant = new Grant(new ManualClock(), new MonotonicTime(30_000_000));
         assertThat(grant.attach(reason -> grant.events.add("core " + reason.kind())))
                 .isTrue();
         grant.lost(because(LossReason.Kind.REMOVED));
         grant.lost(because(LossReason.Kind.EXPIRED));
-        assertThat(grant.extend(90_000_000)).isFalse();
+        assertThat(grant.extend(new MonotonicTime(90_000_000))).isFalse();
         assertThat(grant.reason()).contains(because(LossReason.Kind.REMOVED));
         assertThat(grant.events).containsExactly("core REMOVED", "backend REMOVED");
         assertThat(grant.attach(reason -> {})).isFalse();
@@ -141,9 +142,9 @@ class PureSpiTest {
     @Test
     void S07_unknownNeverExtends() {
         ManualClock clock = new ManualClock();
-        Grant grant = new Grant(clock, 30_000_000);
+        Grant grant = new Grant(clock, new MonotonicTime(30_000_000));
         grant.unknown(new IllegalStateException());
-        assertThat(grant.validUntil()).isEqualTo(30_000_000);
+        assertThat(grant.validUntil()).isEqualTo(new MonotonicTime(30_000_000));
         clock.leap(Duration.ofMillis(30));
         assertThat(grant.checkDeadline()).isFalse();
     }

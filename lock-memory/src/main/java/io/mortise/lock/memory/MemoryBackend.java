@@ -11,6 +11,7 @@ import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -73,7 +74,7 @@ final class MemoryBackend implements LockBackend {
 
     @Override
     public Contender enqueue(LockRequest request, ContenderListener waiter) {
-        return new MemoryContender(this, store, new MemoryQueueEntry(request, this, waiter));
+        return new MemoryContender(this, store, new MemoryQueueEntry(request, this, waiter, store.now()));
     }
 
     @Override
@@ -81,7 +82,7 @@ final class MemoryBackend implements LockBackend {
         List<MemoryQueueEntry> entries = due.stream()
                 .map(keepAlive -> ((MemoryQueueEntry.Grant) keepAlive).entry)
                 .toList();
-        long sent = clock().nanoTime();
+        MonotonicTime sent = clock().now();
         send("renewal of " + due.size() + " leases", () -> store.renew(entries)).whenComplete((gone, failure) -> {
             for (KeepAlive keepAlive : due) {
                 MemoryQueueEntry entry = ((MemoryQueueEntry.Grant) keepAlive).entry;

@@ -2,6 +2,7 @@
 package io.mortise.lock.memory;
 
 import io.mortise.lock.LossReason;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -34,7 +35,7 @@ public final class MemoryFaults {
     private final Deque<Runnable> held = new ArrayDeque<>();
     private boolean frozen;
     private boolean refusing;
-    private @Nullable Long refusingUntil;
+    private @Nullable MonotonicTime refusingUntil;
     private int repliesToLose;
     private int requestsToLose;
     private boolean losesHints;
@@ -53,7 +54,7 @@ public final class MemoryFaults {
     /** As {@link #refuse()}, for so long. */
     public synchronized void refuse(Duration time) {
         refusing = true;
-        refusingUntil = store.now() + time.toNanos();
+        refusingUntil = store.now().plus(time);
     }
 
     /**
@@ -165,7 +166,7 @@ public final class MemoryFaults {
     }
 
     private boolean refuses() {
-        if (refusing && refusingUntil != null && store.now() - refusingUntil >= 0) {
+        if (refusing && refusingUntil != null && !store.now().isBefore(refusingUntil)) {
             refusing = false;
         }
         return refusing;

@@ -7,6 +7,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.OwnerRecord;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -32,19 +33,21 @@ final class MemoryQueueEntry {
 
     State state = State.NEW;
     long token;
-    long expiresAt;
-    long lastAsked;
+    MonotonicTime expiresAt;
+    MonotonicTime lastAsked;
 
     @Nullable
     Grant grant;
 
-    MemoryQueueEntry(LockRequest request, MemoryBackend connection, ContenderListener waiter) {
+    MemoryQueueEntry(LockRequest request, MemoryBackend connection, ContenderListener waiter, MonotonicTime now) {
         this.name = request.name().value();
         this.ownerRecord = request.ownerRecord();
         this.lease = request.leaseDuration();
         this.mayWait = request.mayWait();
         this.connection = connection;
         this.waiter = waiter;
+        this.lastAsked = now;
+        this.expiresAt = now;
     }
 
     LockHolder holder() {
@@ -65,7 +68,7 @@ final class MemoryQueueEntry {
     static final class Grant extends KeepAlive {
         final MemoryQueueEntry entry;
 
-        Grant(MemoryQueueEntry entry, long madeAt) {
+        Grant(MemoryQueueEntry entry, MonotonicTime madeAt) {
             super(entry.connection.clock(), entry.lease.dividedBy(3), LockClock.deadline(madeAt, entry.lease));
             this.entry = entry;
         }

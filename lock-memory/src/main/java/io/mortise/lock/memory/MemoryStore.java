@@ -6,6 +6,8 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -121,8 +123,8 @@ public final class MemoryStore {
         return Optional.ofNullable(clock);
     }
 
-    long now() {
-        return clock == null ? System.nanoTime() : clock.nanoTime();
+    MonotonicTime now() {
+        return clock == null ? new MonotonicTime(System.nanoTime()) : clock.now();
     }
 
     String endpoint() {
@@ -159,9 +161,9 @@ public final class MemoryStore {
     /** A lost hint must not cost the waiter a grant that was made to it, nor a dead holder's lease be overlooked. */
     private Duration untilWorthAsking(MemoryQueueEntry entry) {
         LockQueue queue = queues.get(entry.name);
-        long left = queue == null ? 0 : queue.holder.expiresAt - now();
-        long pause = Math.min(FALLBACK.toNanos(), entry.lease.toNanos() / 3);
-        return Duration.ofNanos(Math.max(0, Math.min(left, pause)));
+        Duration left = queue == null ? Duration.ZERO : now().until(queue.holder.expiresAt);
+        Duration pause = Durations.shorter(FALLBACK, entry.lease.dividedBy(3));
+        return Durations.longer(Duration.ZERO, Durations.shorter(left, pause));
     }
 
     /** Removes what a entry has. Whether something was there. */
@@ -188,7 +190,7 @@ public final class MemoryStore {
             for (MemoryQueueEntry entry : entries) {
                 current(entry.name, pushes);
                 if (entry.state == MemoryQueueEntry.State.GRANTED) {
-                    entry.expiresAt = now() + entry.lease.toNanos();
+                    entry.expiresAt = now().plus(entry.lease);
                 } else {
                     gone.add(entry);
                 }
@@ -286,7 +288,7 @@ public final class MemoryStore {
     /** The queue after a lease that has ended. */
     private @Nullable LockQueue current(String name, List<Runnable> pushes) {
         LockQueue queue = queues.get(name);
-        if (queue != null && queue.holder.expiresAt - now() <= 0) {
+        if (queue != null && !now().isBefore(queue.holder.expiresAt)) {
             queue.holder.state = MemoryQueueEntry.State.OVER;
             handOff(queue, pushes);
         }
@@ -299,7 +301,7 @@ public final class MemoryStore {
             MemoryQueueEntry next = queue.waiting.iterator().next();
             queue.waiting.remove(next);
             pushes.add(next.wake());
-            if (now() - next.lastAsked <= WAITER_TIMEOUT.toNanos()) {
+            if (next.lastAsked.until(now()).compareTo(WAITER_TIMEOUT) <= 0) {
                 queue.holder = next;
                 grant(next);
                 return;
@@ -310,10 +312,10 @@ public final class MemoryStore {
     }
 
     private void grant(MemoryQueueEntry entry) {
-        long now = now();
+        MonotonicTime now = now();
         entry.state = MemoryQueueEntry.State.GRANTED;
         entry.token = tokens.incrementAndGet();
-        entry.expiresAt = now + entry.lease.toNanos();
+        entry.expiresAt = now.plus(entry.lease);
         entry.grant = new MemoryQueueEntry.Grant(entry, now);
     }
 

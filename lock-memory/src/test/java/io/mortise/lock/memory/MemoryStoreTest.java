@@ -73,7 +73,7 @@ class MemoryStoreTest {
         CompletableFuture<Lease> next = b.named("x").acquireAsync();
         faultsOfA.freeze();
         while (!next.isDone()) {
-            assertThat(clock.nanoTime()).isLessThan(Duration.ofSeconds(40).toNanos());
+            assertThat(clock.now().nanos()).isLessThan(Duration.ofSeconds(40).toNanos());
             clock.advance(Duration.ofMillis(100));
             assertThat(old.isHeld() && next.isDone()).isFalse();
         }
@@ -81,7 +81,7 @@ class MemoryStoreTest {
         assertThat(reasonOf(old)).isEqualTo(LossReason.Kind.EXPIRED);
         assertThat(next.join().fencingToken()).isGreaterThan(old.fencingToken());
         // Crash takeover: lease, plus at most a fifth of the last pause between questions.
-        assertThat(clock.nanoTime()).isLessThan(Duration.ofSeconds(32).toNanos());
+        assertThat(clock.now().nanos()).isLessThan(Duration.ofSeconds(32).toNanos());
         faultsOfA.heal();
         assertThat(next.join().isHeld()).isTrue();
         assertThat(old.release()).isEqualTo(ReleaseOutcome.LOST);

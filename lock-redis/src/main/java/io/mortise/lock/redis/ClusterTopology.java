@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -96,7 +97,7 @@ final class ClusterTopology {
                 return;
             }
             Duration longer = pause.multipliedBy(3).dividedBy(2);
-            pause = stable ? SHORTEST_PAUSE : longer.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : longer;
+            pause = stable ? SHORTEST_PAUSE : Durations.shorter(longer, LONGEST_PAUSE);
         }
         ask();
     }

@@ -5,9 +5,9 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** Decides when an acknowledged grant counts: enough replicas have it, and a majority of sentinels names its server. */
@@ -26,7 +26,7 @@ final class GrantCheck {
          * @param countsFrom when the oldest request was sent that the deadline rests on; meaningless after a failure
          * @param failure null if the grant counts
          */
-        void checked(long countsFrom, @Nullable LockException failure);
+        void checked(MonotonicTime countsFrom, @Nullable LockException failure);
     }
 
     /** Returns whether an acknowledged write counts without further questions. */
@@ -46,13 +46,12 @@ final class GrantCheck {
             return Optional.of(grant);
         }
         prepare(node, lease);
-        OptionalLong named = link.sentinels().get().lastNamed(node.epoch());
+        Optional<MonotonicTime> named = link.sentinels().get().lastNamed(node.epoch());
         if (named.isEmpty()) {
             return Optional.empty();
         }
-        long until = LockClock.deadline(named.getAsLong(), lease);
-        long validUntil = until - grant.validUntil() < 0 ? until : grant.validUntil();
-        return validUntil - clock.nanoTime() < lease.toNanos() / 2
+        MonotonicTime validUntil = LockClock.deadline(named.get(), lease).orEarlier(grant.validUntil());
+        return clock.until(validUntil).compareTo(lease.dividedBy(2)) < 0
                 ? Optional.empty()
                 : Optional.of(new HandedOffGrant.Grant(grant.token(), validUntil));
     }
@@ -60,26 +59,27 @@ final class GrantCheck {
     /**
      * Checks what the server has just acknowledged.
      *
-     * @param untilNanos how long replicas are waited for
+     * @param until when replicas are no longer waited for
      */
-    void check(RedisNode node, long sentNanos, long untilNanos, Duration lease, ResultHandler handler) {
+    void check(RedisNode node, MonotonicTime sent, MonotonicTime until, Duration lease, ResultHandler handler) {
         int epoch = node.epoch();
         if (link.sentinels().isEmpty()) {
-            replicas(node, epoch, sentNanos, untilNanos, handler);
+            replicas(node, epoch, sent, until, handler);
             return;
         }
         link.sentinels().get().named(node, lease).whenComplete((named, failure) -> {
             if (failure == null) {
-                replicas(node, epoch, named - sentNanos < 0 ? named : sentNanos, untilNanos, handler);
+                replicas(node, epoch, named.orEarlier(sent), until, handler);
             } else {
-                handler.checked(sentNanos, RedisErrors.of(failure, "the sentinels' answer", link.endpoints()));
+                handler.checked(sent, RedisErrors.of(failure, "the sentinels' answer", link.endpoints()));
             }
         });
     }
 
-    private static void replicas(RedisNode node, int epoch, long countsFrom, long untilNanos, ResultHandler handler) {
+    private static void replicas(
+            RedisNode node, int epoch, MonotonicTime countsFrom, MonotonicTime until, ResultHandler handler) {
         if (node.replication().required()) {
-            node.replication().await(epoch, untilNanos, failure -> handler.checked(countsFrom, failure));
+            node.replication().await(epoch, until, failure -> handler.checked(countsFrom, failure));
         } else {
             handler.checked(countsFrom, null);
         }

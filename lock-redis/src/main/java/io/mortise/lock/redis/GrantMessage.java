@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.redis.node.ServerTime;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,7 +26,7 @@ sealed interface GrantMessage {
     String signature();
 
     /** The lock was handed off to it, at that time of the server's clock. */
-    record Granted(String attemptId, long token, long serverMicros, String key, String signedText, String signature)
+    record Granted(String attemptId, long token, ServerTime time, String key, String signedText, String signature)
             implements GrantMessage {}
 
     /** The lock is free and it may try first. */
@@ -45,7 +46,7 @@ sealed interface GrantMessage {
         return Optional.of(new Granted(
                 matcher.group(2),
                 Long.parseLong(matcher.group(3)),
-                Long.parseLong(matcher.group(4)),
+                new ServerTime(Long.parseLong(matcher.group(4))),
                 key,
                 signedText,
                 signature));

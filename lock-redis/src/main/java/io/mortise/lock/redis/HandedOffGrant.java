@@ -3,7 +3,9 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerClock;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,30 +20,30 @@ final class HandedOffGrant {
     private final AtomicReference<@Nullable Pushed> pushed = new AtomicReference<>();
 
     /** The server answered "busy": when that was asked on our clock, and when it was answered on the server's. */
-    private record Standing(int epoch, long sentNanos, long serverMicros) {}
+    private record Standing(int epoch, MonotonicTime sent, ServerTime server) {}
 
     /** What a message said, and when it arrived. */
-    private record Pushed(GrantMessage.Granted grant, int epoch, long arrivedNanos) {}
+    private record Pushed(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {}
 
     /** It can be collected. */
-    record Grant(long token, long validUntil) {}
+    record Grant(long token, MonotonicTime validUntil) {}
 
     /** We were told to wait. */
-    void confirmed(int epoch, long sentNanos, long serverMicros) {
+    void confirmed(int epoch, MonotonicTime sent, ServerTime server) {
         pushed.set(null); // what was said before, on the same connection, is over
-        standing = new Standing(epoch, sentNanos, serverMicros);
+        standing = new Standing(epoch, sent, server);
     }
 
     /** We were told that it is ours. */
-    void told(GrantMessage.Granted grant, int epoch, long arrivedNanos) {
-        pushed.set(new Pushed(grant, epoch, arrivedNanos));
+    void told(GrantMessage.Granted grant, int epoch, MonotonicTime arrived) {
+        pushed.set(new Pushed(grant, epoch, arrived));
     }
 
     /**
      * It is valid without asking if both came on the present connection. Otherwise the message was a hint, and so it is
      * when half of the lease has ended, or the server's clock was set in between: asking renews. Once for each message.
      */
-    Optional<Grant> collect(RedisNode node, Duration lease, long nowNanos) {
+    Optional<Grant> collect(RedisNode node, Duration lease, MonotonicTime now) {
         Pushed message = pushed.getAndSet(null);
         Standing told = standing;
         if (message == null
@@ -49,14 +51,14 @@ final class HandedOffGrant {
                 || node.replication().required()
                 || told.epoch != message.epoch
                 || !RedisContender.isPlausible(message.grant.token())
-                || message.grant.serverMicros() < told.serverMicros
+                || message.grant.time().isBefore(told.server)
                 || message.epoch != node.epoch()) {
             return Optional.empty();
         }
-        long handedOn = ServerClock.noLaterThan(told.sentNanos, told.serverMicros, message.grant.serverMicros());
-        long validUntil = LockClock.deadline(handedOn, lease);
-        boolean clockWasSet = handedOn - message.arrivedNanos > 0;
-        return clockWasSet || validUntil - nowNanos < lease.toNanos() / 2
+        MonotonicTime handedOff = ServerClock.noLaterThan(told.sent, told.server, message.grant.time());
+        MonotonicTime validUntil = LockClock.deadline(handedOff, lease);
+        boolean clockWasSet = handedOff.isAfter(message.arrived);
+        return clockWasSet || validUntil.isBefore(now.plus(lease.dividedBy(2)))
                 ? Optional.empty()
                 : Optional.of(new Grant(message.grant.token(), validUntil));
     }

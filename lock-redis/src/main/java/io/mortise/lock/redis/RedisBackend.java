@@ -144,7 +144,7 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
                                 message.attemptId(),
                                 "0",
                                 mark()),
-                context.clock().nanoTime() + options.leaseDuration().toNanos());
+                context.clock().now().plus(options.leaseDuration()));
     }
 
     /** What every record of this client contains, and none of another's: a forged message takes nothing from others (S19). */

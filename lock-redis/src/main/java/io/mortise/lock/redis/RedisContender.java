@@ -7,6 +7,7 @@ import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.contender.AttemptRemoval;
 import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.BackendContext;
@@ -14,6 +15,7 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -72,7 +74,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     @Override
     public CompletionStage<AttemptResult> attempt() {
         Optional<HandedOffGrant.Grant> collected = handedOff
-                .collect(node(), request.leaseDuration(), context.clock().nanoTime())
+                .collect(node(), request.leaseDuration(), context.clock().now())
                 .flatMap(
                         grant -> backend.grantCheck().bounded(grant, node(), request.leaseDuration(), context.clock()));
         if (collected.isPresent()) {
@@ -87,7 +89,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         return answer;
     }
 
-    private AttemptResult.Granted grant(long token, long validUntil) {
+    private AttemptResult.Granted grant(long token, MonotonicTime validUntil) {
         granted = true;
         return new AttemptResult.Granted(
                 token,
@@ -105,14 +107,14 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     private void ask(CompletableFuture<AttemptResult> answer, int rounds, RedisNode node) {
         asked = node;
-        long now = context.clock().nanoTime();
+        MonotonicTime now = context.clock().now();
         int epoch = node.epoch();
-        long notAfter = node.notAfter(now);
+        ServerTime notAfter = node.notAfter(now);
         String[] args = {
             request.attemptId(),
             record,
             String.valueOf(request.leaseDuration().toMillis()),
-            String.valueOf(notAfter),
+            String.valueOf(notAfter.micros()),
             request.mayWait() ? backend.link().listen(node, keys) : "",
             String.valueOf(PLACE_STANDS.toMillis()),
             nonce
@@ -136,24 +138,28 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     }
 
     private void answered(
-            CompletableFuture<AttemptResult> answer, int rounds, RedisNode node, long sentNanos, List<Object> values) {
-        long serverMicros = (Long) values.get(values.size() - 1);
-        node.time().heard(sentNanos, serverMicros);
-        removal.answered(node.epoch(), serverMicros);
+            CompletableFuture<AttemptResult> answer,
+            int rounds,
+            RedisNode node,
+            MonotonicTime sent,
+            List<Object> values) {
+        ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
+        node.time().heard(sent, time);
+        removal.answered(node.epoch(), time);
         boolean alone = values.size() == 1; // the time, which is the token as well
         switch (alone ? "granted" : (String) values.get(0)) {
             case "granted" -> {
-                long token = alone ? serverMicros : (Long) values.get(1);
+                long token = alone ? time.micros() : (Long) values.get(1);
                 if (!isPlausible(token)) {
                     refuse(answer, token);
                 } else if (backend.grantCheck().isNone(node)) {
-                    answer.complete(grant(token, LockClock.deadline(sentNanos, request.leaseDuration())));
+                    answer.complete(grant(token, LockClock.deadline(sent, request.leaseDuration())));
                 } else {
-                    check(answer, node, sentNanos, token);
+                    check(answer, node, sent, token);
                 }
             }
             case "busy" -> {
-                handedOff.confirmed(node.epoch(), sentNanos, serverMicros);
+                handedOff.confirmed(node.epoch(), sent, time);
                 leaves = request.mayWait() || removal.mayYetExecute();
                 answer.complete(new AttemptResult.Waiting(untilNext((Long) values.get(1))));
             }
@@ -182,9 +188,9 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     }
 
     /** It counts only once replicas have it, and sentinels name the server; otherwise it is given back. */
-    private void check(CompletableFuture<AttemptResult> answer, RedisNode node, long sentNanos, long token) {
-        long until = sentNanos + context.requestTimeout().toNanos() / 2; // the rest is for giving it back
-        backend.grantCheck().check(node, sentNanos, until, request.leaseDuration(), (countsFrom, failure) -> {
+    private void check(CompletableFuture<AttemptResult> answer, RedisNode node, MonotonicTime sent, long token) {
+        MonotonicTime until = sent.plus(context.requestTimeout().dividedBy(2)); // the rest is for giving it back
+        backend.grantCheck().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
             if (failure == null) {
                 answer.complete(grant(token, LockClock.deadline(countsFrom, request.leaseDuration())));
             } else {
@@ -201,7 +207,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     /** The lock was handed off to us. On the I/O thread. */
     void pushed(GrantMessage.Granted grant, int epoch) {
-        handedOff.told(grant, epoch, context.clock().nanoTime());
+        handedOff.told(grant, epoch, context.clock().now());
         wake();
     }
 

@@ -4,6 +4,7 @@ package io.mortise.lock.redis;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,8 @@ final class RedisKeepAlive extends KeepAlive {
     private final Duration lease;
     private volatile @Nullable RedisNode renewedAt; // none yet
 
-    RedisKeepAlive(LockClock clock, RedisKeyLayout.OfLock keys, String attemptId, Duration lease, long validUntil) {
+    RedisKeepAlive(
+            LockClock clock, RedisKeyLayout.OfLock keys, String attemptId, Duration lease, MonotonicTime validUntil) {
         super(clock, Duration.ofNanos(lease.toNanos() / RENEWALS_PER_LEASE), validUntil); // dividedBy is slow
         this.keys = keys;
         this.attemptId = attemptId;

@@ -6,6 +6,7 @@ import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -58,7 +59,7 @@ final class RedisRenewals {
                 .map(RedisKeepAlive::lease)
                 .min(Duration::compareTo)
                 .orElseThrow();
-        long sent = clock.nanoTime();
+        MonotonicTime sent = clock.now();
         grantCheck.prepare(node, shortest);
         node.run(RedisScript.RENEW.script(), keys, args, new ReplyHandler() {
             @Override
@@ -81,7 +82,7 @@ final class RedisRenewals {
         });
     }
 
-    private void extend(RedisNode node, List<RedisKeepAlive> renewed, long sent, Duration shortest) {
+    private void extend(RedisNode node, List<RedisKeepAlive> renewed, MonotonicTime sent, Duration shortest) {
         if (renewed.isEmpty()) {
             return;
         }
@@ -89,7 +90,7 @@ final class RedisRenewals {
             renewed.forEach(mine -> mine.extend(LockClock.deadline(sent, mine.lease())));
             return;
         }
-        grantCheck.check(node, sent, sent + requestTimeout.toNanos(), shortest, (countsFrom, failure) -> {
+        grantCheck.check(node, sent, sent.plus(requestTimeout), shortest, (countsFrom, failure) -> {
             for (RedisKeepAlive mine : renewed) {
                 if (failure == null) {
                     mine.extend(LockClock.deadline(countsFrom, mine.lease()));

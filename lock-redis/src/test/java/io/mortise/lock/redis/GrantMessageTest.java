@@ -3,6 +3,7 @@ package io.mortise.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.redis.node.ServerTime;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +18,7 @@ class GrantMessageTest {
                 .contains(new GrantMessage.Granted(
                         ATTEMPT,
                         1_795_284_523_123_456L,
-                        1_795_284_523_123_457L,
+                        new ServerTime(1_795_284_523_123_457L),
                         "lock:x%20y",
                         "G " + ATTEMPT + " 1795284523123456 1795284523123457 lock:x%20y",
                         SIGNATURE));

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerClock;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -20,8 +22,8 @@ class HandedOffGrantTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final long SECOND = 1_000_000_000;
 
-    /** What the server's clock showed when ours was zero, in µs. */
-    private static final long SERVER_START = 1_700_000_000_000_000L;
+    /** What the server's clock showed when ours was zero. */
+    private static final ServerTime SERVER_START = new ServerTime(1_700_000_000_000_000L);
 
     private final BackendContext context = (BackendContext) Proxy.newProxyInstance(
             HandedOffGrantTest.class.getClassLoader(),
@@ -48,31 +50,33 @@ class HandedOffGrantTest {
             });
     private final HandedOffGrant handedOff = new HandedOffGrant();
 
-    private static long serverMicros(long atNanos) {
-        return SERVER_START + atNanos / 1_000;
+    private static ServerTime serverTime(long atNanos) {
+        return SERVER_START.plus(Duration.ofNanos(atNanos));
     }
 
     /** "Busy" was asked then and answered at once, on a connection. */
     private void confirmed(int epoch, long atNanos) {
-        handedOff.confirmed(epoch, atNanos, serverMicros(atNanos));
+        handedOff.confirmed(epoch, new MonotonicTime(atNanos), serverTime(atNanos));
     }
 
     /** A message arrives of a grant that the server made then. */
     private void told(int epoch, long grantedNanos, long arrivedNanos) {
         handedOff.told(
-                new GrantMessage.Granted("a", 7, serverMicros(grantedNanos), "lock:x", "", ""), epoch, arrivedNanos);
+                new GrantMessage.Granted("a", 7, serverTime(grantedNanos), "lock:x", "", ""),
+                epoch,
+                new MonotonicTime(arrivedNanos));
     }
 
     private Optional<HandedOffGrant.Grant> collect(long nowNanos) {
-        return handedOff.collect(node, LEASE, nowNanos);
+        return handedOff.collect(node, LEASE, new MonotonicTime(nowNanos));
     }
 
     @Test
     void S02_aGrantCountsFromWhenTheServerMadeItAndOnce() {
         confirmed(node.epoch(), 0);
         told(node.epoch(), 2 * SECOND, 3 * SECOND);
-        long made = ServerClock.noLaterThan(0, serverMicros(0), serverMicros(2 * SECOND));
-        assertThat(made).isLessThanOrEqualTo(2 * SECOND);
+        MonotonicTime made = ServerClock.noLaterThan(new MonotonicTime(0), serverTime(0), serverTime(2 * SECOND));
+        assertThat(made.nanos()).isLessThanOrEqualTo(2 * SECOND);
         assertThat(collect(3 * SECOND)).contains(new HandedOffGrant.Grant(7, LockClock.deadline(made, LEASE)));
         assertThat(collect(3 * SECOND)).isEmpty();
     }

@@ -14,6 +14,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -74,11 +75,7 @@ class RedisRenewalsTest {
             key = keys.grant();
             redis.call("SET", key, ScriptBench.record(number), "PX", "20000");
             keepAlive = new RedisKeepAlive(
-                    clock,
-                    keys,
-                    ScriptBench.attempt(number),
-                    LEASE,
-                    clock.nanoTime() + Duration.ofSeconds(20).toNanos());
+                    clock, keys, ScriptBench.attempt(number), LEASE, clock.now().plus(Duration.ofSeconds(20)));
             keepAlive.attach(this);
         }
 
@@ -118,7 +115,7 @@ class RedisRenewalsTest {
         redis.call("DEL", all.get(3).key);
         redis.call("SET", all.get(CHUNK).key, "somebody");
         redis.resetCommandCalls();
-        long before = clock.nanoTime();
+        MonotonicTime before = clock.now();
         renew(all);
         assertThat(redis.commandCalls().getOrDefault("evalsha", 0L)
                         + redis.commandCalls().getOrDefault("eval", 0L))
@@ -128,8 +125,10 @@ class RedisRenewalsTest {
             boolean gone = grant == all.get(3) || grant == all.get(CHUNK);
             assertThat(grant.heard).isEqualTo(gone ? "REMOVED" : "extended");
         }
-        assertThat(all.get(0).keepAlive.validUntil())
-                .isBetween(LockClock.deadline(before, LEASE), LockClock.deadline(clock.nanoTime(), LEASE));
+        assertThat(before.until(all.get(0).keepAlive.validUntil()))
+                .isBetween(
+                        before.until(LockClock.deadline(before, LEASE)),
+                        before.until(LockClock.deadline(clock.now(), LEASE)));
         assertThat((Long) redis.call("PTTL", all.get(0).key)).isGreaterThan(25_000L);
     }
 

@@ -68,7 +68,7 @@ class ReleaseScriptTest extends RedisScriptTest {
                 GrantMessage.parse(published.get(0).substring(3)).orElseThrow();
         assertThat(message.attemptId()).isEqualTo(ScriptBench.attempt(2));
         assertThat(message.token()).isGreaterThan(first);
-        assertThat(message.serverMicros()).isBetween(before, bench.micros());
+        assertThat(message.time().micros()).isBetween(before, bench.micros());
         assertThat(bench.value()).startsWith(ScriptBench.record(2) + " token=" + message.token() + " row=1:");
         assertThat((Long) bench.redis.call("PTTL", ScriptBench.KEYS.grant()))
                 .isBetween(ScriptBench.LEASE_MILLIS - 5_000, ScriptBench.LEASE_MILLIS);

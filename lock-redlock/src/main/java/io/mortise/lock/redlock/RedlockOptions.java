@@ -10,6 +10,7 @@ import io.mortise.lock.redis.client.OptionLimits;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.support.AccessCheck;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -206,7 +207,7 @@ public final class RedlockOptions {
 
     /** Returns the default lease duration: not above {@link #maxLease} unless it was set. */
     Duration leaseDuration() {
-        return settings.leaseDuration.orElse(maxLease().compareTo(DEFAULT_LEASE) < 0 ? maxLease() : DEFAULT_LEASE);
+        return settings.leaseDuration.orElse(Durations.shorter(maxLease(), DEFAULT_LEASE));
     }
 
     Duration maxLease() {
@@ -235,8 +236,8 @@ public final class RedlockOptions {
     Duration nodeTimeout(BackendContext context) {
         Duration leaseLimit = leaseDuration().dividedBy(NODE_TIMEOUTS_PER_LEASE);
         Duration requestLimit = context.requestTimeout().dividedBy(2);
-        Duration limit = requestLimit.compareTo(leaseLimit) < 0 ? requestLimit : leaseLimit;
-        return settings.nodeTimeout.compareTo(limit) < 0 ? settings.nodeTimeout : limit;
+        Duration limit = Durations.shorter(requestLimit, leaseLimit);
+        return Durations.shorter(settings.nodeTimeout, limit);
     }
 
     /** Rejects a lease of which waiting for one master would leave too little. */

@@ -13,6 +13,7 @@ import io.mortise.lock.LockStatus;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.connect.Locks;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -93,7 +94,7 @@ public final class Bench implements AutoCloseable {
             long start = System.nanoTime();
             lease.release();
             Duration took = TimeBounds.since(start);
-            shortest = took.compareTo(shortest) < 0 ? took : shortest;
+            shortest = Durations.shorter(took, shortest);
         }
         return shortest;
     }

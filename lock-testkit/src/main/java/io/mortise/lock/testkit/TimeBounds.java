@@ -3,6 +3,7 @@ package io.mortise.lock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
@@ -18,7 +19,7 @@ final class TimeBounds {
         for (int i = 0; i < TRIES; i++) {
             Duration took = run.call();
             assertThat(took).as(what).isLessThan(each);
-            shortest = took.compareTo(shortest) < 0 ? took : shortest;
+            shortest = Durations.shorter(took, shortest);
         }
         assertThat(shortest).as(what + ", best of " + TRIES).isLessThan(best);
     }

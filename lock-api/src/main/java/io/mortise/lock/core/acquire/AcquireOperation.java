@@ -88,7 +88,7 @@ public final class AcquireOperation {
                 with.options().requestTimeout(),
                 with.options().unavailableAfter().orElse(leaseDuration),
                 leaseDuration,
-                with.clock().nanoTime());
+                with.clock().now());
         this.sink = sink;
         this.history = new AttemptHistory(name, waitPolicy, with.lastResponse(), with.random());
     }
@@ -175,7 +175,7 @@ public final class AcquireOperation {
             woken = false;
             retry = cancel(retry);
             asked = contender;
-            history.asking(with.clock().nanoTime());
+            history.asking(with.clock().now());
         }
         // Whatever a backend throws or forgets to answer becomes a failure of this attempt: nobody may be left waiting.
         try {

@@ -7,6 +7,8 @@ import io.mortise.lock.LockException;
 import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.spi.support.StageFailures;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
@@ -35,9 +37,9 @@ public final class AttemptHistory {
     private boolean displaced;
 
     /** When the first of the attempts was sent that have had no answer since the last one had. */
-    private @Nullable Long failingSince;
+    private @Nullable MonotonicTime failingSince;
 
-    private long sent;
+    private MonotonicTime sent;
     private boolean unanswered;
     private @Nullable LockException trouble;
 
@@ -57,11 +59,12 @@ public final class AttemptHistory {
         this.waitPolicy = waitPolicy;
         this.lastResponse = lastResponse;
         this.random = random;
+        this.sent = waitPolicy.started();
         this.backoff = new Backoff(FIRST_RETRY, LONGEST_RETRY, random);
     }
 
     /** An attempt is sent now. */
-    void asking(long now) {
+    void asking(MonotonicTime now) {
         sent = now;
         unanswered = true;
     }
@@ -75,7 +78,7 @@ public final class AttemptHistory {
         if (!waitPolicy.mayWait()) {
             return Next.end(new AcquireOutcome.Busy());
         }
-        Duration pause = retryAfter.compareTo(SHORTEST_RETRY) > 0 ? retryAfter : SHORTEST_RETRY;
+        Duration pause = Durations.longer(retryAfter, SHORTEST_RETRY);
         return Next.ask(waitPolicy.pauseAfterBusy(Backoff.jittered(pause, random)));
     }
 
@@ -102,7 +105,7 @@ public final class AttemptHistory {
     }
 
     private Next afterFailure(String endpoints) {
-        long since = failingSince == null ? sent : failingSince;
+        MonotonicTime since = failingSince == null ? sent : failingSince;
         failingSince = since;
         lastResponse.failed(sent);
         return !waitPolicy.mayWait() || waitPolicy.storeGone(since)
@@ -133,10 +136,10 @@ public final class AttemptHistory {
 
     /** Since the first question without an answer: time in which nobody asked is no silence. */
     private Duration silence() {
-        Long since = failingSince != null ? failingSince : unanswered ? (Long) sent : null;
+        MonotonicTime since = failingSince != null ? failingSince : unanswered ? sent : null;
         Duration own = since == null ? Duration.ZERO : waitPolicy.since(since);
         Duration clients = lastResponse.failing();
-        Duration longest = own.compareTo(clients) > 0 ? own : clients;
+        Duration longest = Durations.longer(own, clients);
         return longest.isZero() ? lastResponse.since() : longest;
     }
 

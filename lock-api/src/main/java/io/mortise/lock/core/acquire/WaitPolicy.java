@@ -3,6 +3,8 @@ package io.mortise.lock.core.acquire;
 
 import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Decides how long one acquire waits for a busy lock, and for a silent store (S9, S15). Decides nothing by itself.
  *
  * @param maxWait null: until withdrawn; zero: one attempt
- * @param started when it began, on the clock
+ * @param started when it began
  */
 public record WaitPolicy(
         LockClock clock,
@@ -19,7 +21,7 @@ public record WaitPolicy(
         Duration requestTimeout,
         Duration unavailableAfter,
         Duration leaseDuration,
-        long started) {
+        MonotonicTime started) {
 
     boolean mayWait() {
         return maxWait == null || !maxWait.isZero();
@@ -35,7 +37,7 @@ public record WaitPolicy(
     }
 
     /** An unbounded wait, and no answer for too long. */
-    boolean storeGone(long failingSince) {
+    boolean storeGone(MonotonicTime failingSince) {
         return maxWait == null && outage(failingSince).compareTo(unavailableAfter) >= 0;
     }
 
@@ -45,19 +47,19 @@ public record WaitPolicy(
     }
 
     /** The pause after a failure, shortened so that {@link #storeGone} is noticed in time. */
-    Duration pauseAfterFailure(Duration backoff, long failingSince) {
+    Duration pauseAfterFailure(Duration backoff, MonotonicTime failingSince) {
         Duration left = unavailableAfter.minus(outage(failingSince));
-        return maxWait == null && left.compareTo(backoff) < 0 ? left : backoff;
+        return maxWait == null ? Durations.shorter(left, backoff) : backoff;
     }
 
     /**
      * How long there has been no answer: to its own attempts, since the first of them was sent, or to anything that this
      * client asked while it waited. Time in which nobody asked does not count.
      */
-    private Duration outage(long failingSince) {
+    private Duration outage(MonotonicTime failingSince) {
         Duration own = since(failingSince);
-        Duration clients = lastResponse.failing().compareTo(waited()) < 0 ? lastResponse.failing() : waited();
-        return own.compareTo(clients) > 0 ? own : clients;
+        Duration clients = Durations.shorter(lastResponse.failing(), waited());
+        return Durations.longer(own, clients);
     }
 
     /**
@@ -69,7 +71,7 @@ public record WaitPolicy(
             return jittered;
         }
         Duration longest = freshness().multipliedBy(7).dividedBy(10);
-        return longest.compareTo(jittered) < 0 ? longest : jittered;
+        return Durations.shorter(longest, jittered);
     }
 
     /** "Busy" is believed only while the last response is younger than one request timeout or renewal period. */
@@ -79,11 +81,11 @@ public record WaitPolicy(
 
     private Duration freshness() {
         Duration renewal = leaseDuration.dividedBy(3);
-        return requestTimeout.compareTo(renewal) > 0 ? requestTimeout : renewal;
+        return Durations.longer(requestTimeout, renewal);
     }
 
-    Duration since(long then) {
-        return Duration.ofNanos(clock.nanoTime() - then);
+    Duration since(MonotonicTime then) {
+        return clock.since(then);
     }
 
     private Duration waited() {

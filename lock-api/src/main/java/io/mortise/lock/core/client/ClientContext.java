@@ -10,6 +10,7 @@ import io.mortise.lock.core.lease.PendingCleanups;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -82,8 +83,8 @@ public final class ClientContext implements BackendContext {
     }
 
     @Override
-    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, long untilNanos) {
-        cleanups.begin(new AttemptCleanup<Object>(what, cleanup, untilNanos, new AttemptCleanup.Listener<>() {}));
+    public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup, MonotonicTime until) {
+        cleanups.begin(new AttemptCleanup<Object>(what, cleanup, until, new AttemptCleanup.Listener<>() {}));
     }
 
     @Override

@@ -19,6 +19,7 @@ import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.InterruptibleWait;
 import io.mortise.lock.internal.DurationLimits;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -202,7 +203,7 @@ public final class CoreLock implements DistributedLock {
         if (Objects.requireNonNull(maxWait, "maxWait").isNegative()) {
             throw new IllegalArgumentException("maxWait is " + maxWait + ", must be zero or more");
         }
-        return maxWait.compareTo(DurationLimits.LONGEST) < 0 ? maxWait : DurationLimits.LONGEST;
+        return Durations.shorter(maxWait, DurationLimits.LONGEST);
     }
 
     @Override

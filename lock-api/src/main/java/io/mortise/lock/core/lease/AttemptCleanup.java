@@ -2,6 +2,7 @@
 package io.mortise.lock.core.lease;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class AttemptCleanup<T> {
     private final String what;
     private final Supplier<? extends CompletionStage<? extends T>> cleanup;
-    private final long until;
+    private final MonotonicTime until;
     private final Listener<? super T> listener;
     private final AtomicBoolean over = new AtomicBoolean();
     private volatile LockClock.@Nullable Timer retry;
@@ -32,7 +33,7 @@ public final class AttemptCleanup<T> {
     public AttemptCleanup(
             String what,
             Supplier<? extends CompletionStage<? extends T>> cleanup,
-            long until,
+            MonotonicTime until,
             Listener<? super T> listener) {
         this.what = what;
         this.cleanup = cleanup;
@@ -45,7 +46,7 @@ public final class AttemptCleanup<T> {
         return what;
     }
 
-    long until() {
+    MonotonicTime until() {
         return until;
     }
 

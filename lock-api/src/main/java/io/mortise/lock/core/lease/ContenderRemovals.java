@@ -5,6 +5,7 @@ import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -31,7 +32,7 @@ public final class ContenderRemovals {
 
     /** @param lease how long the store may keep it at most */
     void remove(LockName name, Contender contender, Duration lease, AttemptCleanup.Listener<Boolean> listener) {
-        long until = clock.nanoTime() + lease.toNanos();
+        MonotonicTime until = clock.now().plus(lease);
         cleanups.begin(new AttemptCleanup<Boolean>(
                 "withdrawal from lock \"" + name + "\"", contender::end, until, new AttemptCleanup.Listener<Boolean>() {
                     @Override

@@ -12,6 +12,7 @@ import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -40,7 +41,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
     private final long token;
     private final KeepAlive keepAlive;
     private final Duration leaseDuration;
-    private final @Nullable Long holdUntil;
+    private final @Nullable MonotonicTime holdUntil;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
@@ -65,9 +66,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         this.token = granted.token();
         this.keepAlive = granted.keepAlive();
         this.leaseDuration = leaseDuration;
-        this.holdUntil = options.maxHold()
-                .map(hold -> with.clock().nanoTime() + hold.toNanos())
-                .orElse(null);
+        this.holdUntil = options.maxHold().map(with.clock().now()::plus).orElse(null);
     }
 
     /** Starts watching and renewing. False: it is over already, or the client closes; then {@link #discard} it. */
@@ -76,8 +75,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         held.set(keepAlive.isValid() && with.keeper().hold(keepAlive));
         boolean attached = open && held.get() && keepAlive.attach(this);
         if (holdUntil != null) {
-            maxHold = with.clock()
-                    .schedule(Duration.ofNanos(holdUntil - with.clock().nanoTime()), this::checkDeadlines);
+            maxHold = with.clock().schedule(with.clock().until(holdUntil), this::checkDeadlines);
         }
         if (!attached || hasEnded()) {
             stopWatching(); // a loss meanwhile may have undone only half of what was begun here
@@ -119,7 +117,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
 
     @Override
     public boolean isHeld() {
-        return !hasEnded() && left() > 0;
+        return !hasEnded() && !left().isZero();
     }
 
     @Override
@@ -145,7 +143,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
 
     @Override
     public Duration remaining() {
-        return hasEnded() ? Duration.ZERO : Duration.ofNanos(Math.max(0, left()));
+        return hasEnded() ? Duration.ZERO : left();
     }
 
     /** Released, lost or discarded: the state, not the clock. */
@@ -153,17 +151,18 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         return end.get() != null;
     }
 
-    /** Nanoseconds until the deadline or the end of the maximum hold, whichever comes first; zero only for good. */
-    private long left() {
+    /** Returns the time until the deadline or the end of the maximum hold, whichever comes first; zero only for good. */
+    private Duration left() {
         while (keepAlive.isValid()) {
-            long now = with.clock().nanoTime();
-            long untilDeadline = keepAlive.validUntil() - now;
-            if (untilDeadline > 0) {
-                return holdUntil == null ? untilDeadline : Math.max(0, Math.min(untilDeadline, holdUntil - now));
+            MonotonicTime now = with.clock().now();
+            MonotonicTime deadline = keepAlive.validUntil();
+            if (now.isBefore(deadline)) {
+                MonotonicTime end = holdUntil == null ? deadline : deadline.orEarlier(holdUntil);
+                return now.until(end.orLater(now));
             }
             // Past the deadline as read: isValid() knows whether a renewal that is being counted moves it.
         }
-        return 0;
+        return Duration.ZERO;
     }
 
     @Override
@@ -284,7 +283,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
     private void checkDeadlines() {
         if (!keepAlive.checkDeadline()) {
             keepAlive.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
-        } else if (holdUntil != null && holdUntil - with.clock().nanoTime() <= 0) {
+        } else if (holdUntil != null && with.clock().hasPassed(holdUntil)) {
             loseAlone(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
         }
     }

@@ -8,6 +8,8 @@ import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -34,7 +36,7 @@ public final class LeaseKeeper {
     private static final int AT_ONCE = 100;
 
     /** A timer that is so late was not merely waiting for a processor. */
-    private static final Duration PAUSE = Duration.ofMillis(500);
+    private static final Duration MIN_PAUSE = Duration.ofMillis(500);
 
     private final LockClock clock;
     private final LastResponse lastResponse;
@@ -45,28 +47,24 @@ public final class LeaseKeeper {
     private final Map<KeepAlive, Entry> entries = new LinkedHashMap<>();
 
     @GuardedBy("this")
-    private LockClock.@Nullable Timer tick;
+    private @Nullable ScheduledRun tick;
 
     @GuardedBy("this")
-    private long tickAt;
-
-    @GuardedBy("this")
-    private LockClock.@Nullable Timer deadline;
-
-    @GuardedBy("this")
-    private long deadlineAt;
+    private @Nullable ScheduledRun deadline;
 
     @GuardedBy("this")
     private boolean stopped;
 
-    /** How long the process did not run, at least, when a timer came too late for the last time; zero for never. */
+    /** The latest pause of the process that a late timer has told of. */
     @GuardedBy("this")
-    private long pause;
-
-    @GuardedBy("this")
-    private long pauseEnded;
+    private @Nullable ProcessPause pause;
 
     private volatile @Nullable LockBackend backend;
+
+    private record ScheduledRun(MonotonicTime at, LockClock.Timer timer) {}
+
+    /** @param length for how long the process did not run, at least */
+    private record ProcessPause(MonotonicTime end, Duration length) {}
 
     public LeaseKeeper(LockClock clock, LastResponse lastResponse, RenewalLog log, Duration requestTimeout) {
         this.clock = clock;
@@ -118,7 +116,7 @@ public final class LeaseKeeper {
         }
         entries.put(keepAlive, entry);
         checkBy(keepAlive.validUntil());
-        entry.renewAfter(keepAlive.renewEvery().toNanos(), clock.nanoTime());
+        entry.renewAfter(keepAlive.renewEvery(), clock.now());
         return entry;
     }
 
@@ -127,35 +125,40 @@ public final class LeaseKeeper {
         entry.keepAlive.detach(entry);
     }
 
-    private synchronized void checkBy(long at) {
-        if (stopped || (deadline != null && deadlineAt - at <= 0)) {
-            return;
+    private synchronized void checkBy(MonotonicTime at) {
+        deadline = bringForward(deadline, at, this::checkDeadlines);
+    }
+
+    /** Never back, so that a run may find nothing to do. */
+    @GuardedBy("this")
+    private @Nullable ScheduledRun bringForward(@Nullable ScheduledRun known, MonotonicTime at, Runnable run) {
+        if (stopped || (known != null && !at.isBefore(known.at))) {
+            return known;
         }
-        if (deadline != null) {
-            deadline.cancel();
+        if (known != null) {
+            known.timer.cancel();
         }
-        deadlineAt = at;
-        deadline = clock.schedule(Duration.ofNanos(at - clock.nanoTime()), this::checkDeadlines);
+        return new ScheduledRun(at, clock.schedule(clock.until(at), run));
     }
 
     /** A deadline moves with each renewal: most are not over when the timer comes. */
     private void checkDeadlines() {
         List<KeepAlive> over = new ArrayList<>();
         synchronized (this) {
+            MonotonicTime now = clock.now();
+            noticePause(deadline, now);
             deadline = null;
-            long now = clock.nanoTime();
-            noticePause(now - deadlineAt, now);
-            long soonest = Long.MAX_VALUE;
+            MonotonicTime soonest = null;
             for (KeepAlive keepAlive : entries.keySet()) {
-                long left = keepAlive.validUntil() - now;
-                if (left <= 0) {
-                    over.add(keepAlive);
+                MonotonicTime until = keepAlive.validUntil();
+                if (now.isBefore(until)) {
+                    soonest = soonest == null ? until : soonest.orEarlier(until);
                 } else {
-                    soonest = Math.min(soonest, left);
+                    over.add(keepAlive);
                 }
             }
-            if (soonest != Long.MAX_VALUE) {
-                checkBy(now + soonest);
+            if (soonest != null) {
+                checkBy(soonest);
             }
         }
         Deque<Runnable> aftermath = new ArrayDeque<>();
@@ -179,36 +182,32 @@ public final class LeaseKeeper {
 
     /** A timer that comes late tells that the process, or the machine, did not run. */
     @GuardedBy("this")
-    private void noticePause(long late, long now) {
-        if (late >= PAUSE.toNanos() && (now - pauseEnded > 0 || late > pause)) {
-            pause = late;
-            pauseEnded = now;
+    private void noticePause(@Nullable ScheduledRun due, MonotonicTime now) {
+        if (due == null) {
+            return;
+        }
+        Duration late = due.at.until(now);
+        ProcessPause known = pause;
+        if (late.compareTo(MIN_PAUSE) >= 0
+                && (known == null || now.isAfter(known.end) || late.compareTo(known.length) > 0)) {
+            pause = new ProcessPause(now, late);
         }
     }
 
     private synchronized Optional<String> whyExpired(Entry entry) {
-        long now = clock.nanoTime();
-        if (tick != null) {
-            noticePause(now - tickAt, now); // asked before the timers had a chance to run
-        }
-        if (pause > 0 && pauseEnded - entry.keepAlive.validUntil() >= 0) {
+        noticePause(tick, clock.now()); // asked before the timers had a chance to run
+        if (pause != null && !pause.end.isBefore(entry.keepAlive.validUntil())) {
             return Optional.of(String.format(
-                    Locale.ROOT, "this process did not run for at least %.1f s, so nothing was renewed", pause / 1e9));
+                    Locale.ROOT,
+                    "this process did not run for at least %.1f s, so nothing was renewed",
+                    pause.length.toMillis() / 1e3));
         }
         Throwable last = entry.failures == 0 ? null : entry.lastFailure;
         return Optional.of("no renewal succeeded before the deadline" + (last == null ? "" : ": " + last.getMessage()));
     }
 
-    /** Brings the tick forward if need be; never back, so that a tick may find nothing to do. */
-    private synchronized void tickBy(long at) {
-        if (stopped || (tick != null && tickAt - at <= 0)) {
-            return;
-        }
-        if (tick != null) {
-            tick.cancel();
-        }
-        tickAt = at;
-        tick = clock.schedule(Duration.ofNanos(at - clock.nanoTime()), this::renewDue);
+    private synchronized void tickBy(MonotonicTime at) {
+        tick = bringForward(tick, at, this::renewDue);
     }
 
     /** All that is due, and what will be soon: many leases taken at different times end up in few requests. */
@@ -216,26 +215,25 @@ public final class LeaseKeeper {
         List<KeepAlive> due = new ArrayList<>();
         LockBackend renewing = backend;
         synchronized (this) {
-            tick = null;
             if (stopped) {
                 return;
             }
-            long now = clock.nanoTime();
-            noticePause(now - tickAt, now);
-            long next = Long.MAX_VALUE;
+            MonotonicTime now = clock.now();
+            noticePause(tick, now);
+            tick = null;
+            MonotonicTime next = null;
             for (Entry entry : entries.values()) {
-                if (entry.renewAt - now <= entry.early) {
+                if (!entry.renewAt.minus(entry.early).isAfter(now)) {
                     due.add(entry.keepAlive);
                     entry.sentAt = now;
                     // Without an answer it comes again after a request timeout, not with the next tick.
-                    entry.renewAt = now + Math.min(entry.keepAlive.renewEvery().toNanos(), requestTimeout.toNanos());
-                    entry.early = 0;
+                    entry.renewAt = now.plus(Durations.shorter(entry.keepAlive.renewEvery(), requestTimeout));
+                    entry.early = Duration.ZERO;
                 }
-                next = Math.min(next, entry.renewAt - now);
+                next = next == null ? entry.renewAt : next.orEarlier(entry.renewAt);
             }
-            if (!entries.isEmpty()) {
-                tickAt = now + next;
-                tick = clock.schedule(Duration.ofNanos(next), this::renewDue);
+            if (next != null) {
+                tickBy(next);
             }
         }
         if (due.isEmpty() || renewing == null) {
@@ -256,7 +254,7 @@ public final class LeaseKeeper {
         }
         List<KeepAlive> chosen = all.stream().filter(which).toList(); // foreign code
         synchronized (this) {
-            long now = clock.nanoTime();
+            MonotonicTime now = clock.now();
             for (KeepAlive keepAlive : chosen) {
                 Entry entry = entries.get(keepAlive);
                 if (entry != null) {
@@ -279,10 +277,10 @@ public final class LeaseKeeper {
         stopped = true;
         List.copyOf(entries.values()).forEach(this::forget);
         if (tick != null) {
-            tick.cancel();
+            tick.timer.cancel();
         }
         if (deadline != null) {
-            deadline.cancel();
+            deadline.timer.cancel();
         }
     }
 
@@ -291,20 +289,20 @@ public final class LeaseKeeper {
         private boolean kept;
         private int grants;
         private int failures;
-        private long renewAt;
-        private long early; // by so much it may join a tick that comes before
-        private @Nullable Long sentAt;
+        private MonotonicTime renewAt = clock.now();
+        private Duration early = Duration.ZERO; // by so much it may join a tick that comes before
+        private @Nullable MonotonicTime sentAt;
         private @Nullable Throwable lastFailure;
 
         Entry(KeepAlive keepAlive) {
             this.keepAlive = keepAlive;
         }
 
-        private void renewAfter(long pause, long from) {
+        private void renewAfter(Duration delay, MonotonicTime from) {
             synchronized (LeaseKeeper.this) {
                 if (entries.get(keepAlive) == this) {
-                    renewAt = from + pause;
-                    early = pause / 5;
+                    renewAt = from.plus(delay);
+                    early = delay.dividedBy(5);
                     tickBy(renewAt);
                 }
             }
@@ -325,8 +323,8 @@ public final class LeaseKeeper {
             lastResponse.received();
             synchronized (LeaseKeeper.this) {
                 answered(RenewalLog.Outcome.RENEWED);
-                long sent = sentAt != null ? sentAt : clock.nanoTime(); // unasked: by what the session did otherwise
-                renewAfter(keepAlive.renewEvery().toNanos(), sent);
+                // unasked: by what the session did otherwise
+                renewAfter(keepAlive.renewEvery(), sentAt != null ? sentAt : clock.now());
             }
         }
 
@@ -336,13 +334,12 @@ public final class LeaseKeeper {
                 if (entries.get(keepAlive) != this) {
                     return;
                 }
-                log.failed(cause, keepAlive.validUntil() - clock.nanoTime(), failures == 0);
-                long retryAfter = Math.min(
-                        FIRST_RETRY.toNanos() << Math.min(failures, 20),
-                        keepAlive.renewEvery().toNanos());
+                log.failed(cause, clock.until(keepAlive.validUntil()), failures == 0);
+                Duration retryAfter = Durations.shorter(
+                        FIRST_RETRY.multipliedBy(1L << Math.min(failures, 20)), keepAlive.renewEvery());
                 failures++;
                 lastFailure = cause;
-                renewAfter(retryAfter, clock.nanoTime());
+                renewAfter(retryAfter, clock.now());
             }
         }
 

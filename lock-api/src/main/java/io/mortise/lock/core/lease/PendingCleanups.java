@@ -5,6 +5,7 @@ import io.mortise.lock.ClientClosedException;
 import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -47,8 +48,8 @@ public final class PendingCleanups {
             return;
         }
         cleanup.attempt(() -> close(cleanup), failure -> {
-            long left = cleanup.until() - clock.nanoTime();
-            if (left <= 0) {
+            Duration left = clock.until(cleanup.until());
+            if (!Durations.isPositive(left)) {
                 warnings.warn(
                         "cleanup-given-up",
                         failure.getClass().getSimpleName(),
@@ -62,7 +63,7 @@ public final class PendingCleanups {
                 }
             } else {
                 log.debug("event=cleanup-retry what=\"{}\" cause=\"{}\"", cleanup.what(), failure.toString());
-                Duration pause = Duration.ofNanos(Math.min(left, backoff.next().toNanos()));
+                Duration pause = Durations.shorter(left, backoff.next());
                 cleanup.retry(clock.schedule(pause, () -> attempt(cleanup, backoff)));
             }
         });

@@ -4,6 +4,8 @@ package io.mortise.lock.core.lease;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.IdentityHashMap;
@@ -45,13 +47,13 @@ public final class RenewalLog {
     /**
      * A renewal of one lease had no answer. One request may renew many leases, and fails for each with the same cause.
      *
-     * @param left nanoseconds until the deadline of the lease
+     * @param left the time until the deadline of the lease
      * @param first whether the renewal before had an answer
      */
-    synchronized void failed(Throwable cause, long left, boolean first) {
+    synchronized void failed(Throwable cause, Duration left, boolean first) {
         Outage current = outage;
         if (current == null) {
-            current = new Outage(clock.nanoTime());
+            current = new Outage(clock.now());
             outage = current;
         }
         if (first) {
@@ -73,7 +75,7 @@ public final class RenewalLog {
         current.endings.merge(how, 1, Integer::sum);
         if (--current.unanswered == 0) {
             outage = null;
-            clock.schedule(Duration.ZERO, () -> logEnd(current, clock.nanoTime()));
+            clock.schedule(Duration.ZERO, () -> logEnd(current));
         }
     }
 
@@ -88,7 +90,7 @@ public final class RenewalLog {
     }
 
     private void logFailure(Outage of, Throwable cause, Failure failure) {
-        long left = failure.leastLeft() / 1_000_000;
+        long left = failure.leastLeft().toMillis();
         if (!of.begun) {
             of.begun = true;
             of.told = warnings.warn(
@@ -107,7 +109,7 @@ public final class RenewalLog {
         }
     }
 
-    private void logEnd(Outage of, long now) {
+    private void logEnd(Outage of) {
         log.atLevel(of.told ? Level.INFO : Level.DEBUG)
                 .log(
                         "event=renewal-unknown-over renewed={} lost={} released={} requests={} after_ms={}",
@@ -115,12 +117,12 @@ public final class RenewalLog {
                         of.endings.getOrDefault(Outcome.LOST, 0),
                         of.endings.getOrDefault(Outcome.RELEASED, 0),
                         of.requests,
-                        (now - of.since) / 1_000_000);
+                        clock.since(of.since).toMillis());
     }
 
     /** From the first renewal without an answer until no lease is without one. Its fields are guarded by the log. */
     private static final class Outage {
-        private final long since;
+        private final MonotonicTime since;
         private final IdentityHashMap<Throwable, Failure> failures = new IdentityHashMap<>(); // not logged yet
         private final Map<Outcome, Integer> endings = new EnumMap<>(Outcome.class);
         private int unanswered; // leases
@@ -128,15 +130,15 @@ public final class RenewalLog {
         private boolean begun; // on the timer's thread alone, as the next one
         private boolean told;
 
-        Outage(long since) {
+        Outage(MonotonicTime since) {
             this.since = since;
         }
     }
 
     /** How many leases one failed request was to renew, and the least time that one of them has left. */
-    private record Failure(int leases, long leastLeft) {
+    private record Failure(int leases, Duration leastLeft) {
         Failure plus(Failure other) {
-            return new Failure(leases + other.leases, Math.min(leastLeft, other.leastLeft));
+            return new Failure(leases + other.leases, Durations.shorter(leastLeft, other.leastLeft));
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.core.runtime;
 
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
@@ -20,7 +21,7 @@ public final class Backoff {
     public Duration next() {
         Duration pause = first.multipliedBy(1L << Math.min(tries, 20));
         tries++;
-        return jittered(pause.compareTo(most) < 0 ? pause : most, random);
+        return jittered(Durations.shorter(pause, most), random);
     }
 
     public void reset() {

@@ -2,6 +2,7 @@
 package io.mortise.lock.core.runtime;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -19,8 +20,8 @@ public final class SharedClock implements LockClock {
     }
 
     @Override
-    public long nanoTime() {
-        return lender.nanoTime();
+    public MonotonicTime now() {
+        return lender.now();
     }
 
     @Override

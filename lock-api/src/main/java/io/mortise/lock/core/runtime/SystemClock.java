@@ -2,6 +2,7 @@
 package io.mortise.lock.core.runtime;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.TreeSet;
@@ -39,8 +40,8 @@ public final class SystemClock implements LockClock {
     private volatile boolean stopped;
 
     @Override
-    public long nanoTime() {
-        return System.nanoTime();
+    public MonotonicTime now() {
+        return new MonotonicTime(System.nanoTime());
     }
 
     @Override

@@ -3,6 +3,8 @@ package io.mortise.lock.core.runtime;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -49,7 +51,7 @@ public final class ThrottledLog {
     }
 
     private synchronized boolean startsLine(String event, Object kind) {
-        long now = clock.nanoTime();
+        MonotonicTime now = clock.now();
         Period period = periods.computeIfAbsent(event, each -> new Period(now));
         period.startAnew(now);
         if (period.lines < LINES) {
@@ -57,7 +59,7 @@ public final class ThrottledLog {
             return true;
         }
         if (period.more.isEmpty()) {
-            clock.schedule(Duration.ofNanos(period.end - now), this::flush);
+            clock.schedule(now.until(period.end), this::flush);
         }
         period.more.merge(kind, 1, Integer::sum);
         period.overflowed = true;
@@ -80,23 +82,23 @@ public final class ThrottledLog {
     /** Count of the lines that one event has logged in the present period. */
     private static final class Period {
         private final Map<Object, Integer> more = new LinkedHashMap<>();
-        private long length = SHORTEST_PERIOD.toNanos();
-        private long end;
+        private Duration length = SHORTEST_PERIOD;
+        private MonotonicTime end;
         private int lines;
         private boolean overflowed;
 
-        Period(long now) {
-            end = now + length;
+        Period(MonotonicTime now) {
+            end = now.plus(length);
         }
 
         /** If it is over: twice as long where the last one had too many, and they went on. */
-        void startAnew(long now) {
-            if (now - end < 0) {
+        void startAnew(MonotonicTime now) {
+            if (now.isBefore(end)) {
                 return;
             }
-            boolean goesOn = overflowed && now - end < length;
-            length = goesOn ? Math.min(2 * length, LONGEST_PERIOD.toNanos()) : SHORTEST_PERIOD.toNanos();
-            end = now + length;
+            boolean goesOn = overflowed && now.isBefore(end.plus(length));
+            length = goesOn ? Durations.shorter(length.multipliedBy(2), LONGEST_PERIOD) : SHORTEST_PERIOD;
+            end = now.plus(length);
             lines = 0;
             overflowed = false;
         }

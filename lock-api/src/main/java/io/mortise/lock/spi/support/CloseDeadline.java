@@ -21,7 +21,7 @@ public final class CloseDeadline {
      * @param what for the log: {@code endpoints=}, and {@code bound=} if the store keeps for so long what is left there
      */
     public static void await(Future<?> ended, Duration requestTimeout, String what) {
-        Duration limit = requestTimeout.compareTo(LIMIT) < 0 ? requestTimeout : LIMIT;
+        Duration limit = Durations.shorter(requestTimeout, LIMIT);
         try {
             ended.get(limit.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {

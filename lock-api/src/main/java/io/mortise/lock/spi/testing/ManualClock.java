@@ -2,6 +2,7 @@
 package io.mortise.lock.spi.testing;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
@@ -19,8 +20,8 @@ public final class ManualClock implements LockClock {
     public ManualClock() {}
 
     @Override
-    public synchronized long nanoTime() {
-        return now;
+    public synchronized MonotonicTime now() {
+        return new MonotonicTime(now);
     }
 
     @Override
@@ -36,7 +37,7 @@ public final class ManualClock implements LockClock {
 
     /** Moves time on, running what falls due in order, each at its own instant, on the calling thread. */
     public void advance(Duration by) {
-        long end = nanoTime() + by.toNanos();
+        long end = now().plus(by).nanos();
         while (true) {
             Task next = takeDue(end, true);
             if (next == null) {
@@ -53,7 +54,7 @@ public final class ManualClock implements LockClock {
     public void jump(Duration by) {
         leap(by);
         // One by one: what a late task cancels does not run.
-        for (Task task = takeDue(nanoTime(), false); task != null; task = takeDue(nanoTime(), false)) {
+        for (Task task = takeDue(now().nanos(), false); task != null; task = takeDue(now().nanos(), false)) {
             task.run.run();
         }
     }

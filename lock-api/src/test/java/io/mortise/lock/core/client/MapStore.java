@@ -53,7 +53,7 @@ public final class MapStore implements LeaseStore {
     public CompletionStage<Answer> tryAcquire(LockName name, String ownerRecord, Duration lease) {
         Supplier<Answer> request = () -> {
             String attempt = OwnerRecord.attemptId(ownerRecord).orElseThrow();
-            long now = clock.nanoTime();
+            long now = clock.now().nanos();
             Row row = rows.compute(
                     name,
                     (n, old) -> old != null && old.expiresAt() - now > 0
@@ -71,7 +71,7 @@ public final class MapStore implements LeaseStore {
     @Override
     public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
         return answer(() -> {
-            long now = clock.nanoTime();
+            long now = clock.now().nanos();
             Set<Grant> gone = new HashSet<>(grants);
             for (Grant grant : grants) {
                 rows.computeIfPresent(grant.name(), (n, row) -> {

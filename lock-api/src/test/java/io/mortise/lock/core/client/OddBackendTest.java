@@ -240,7 +240,7 @@ class OddBackendTest {
     @Test
     void S07_aListenerThatThrowsKeepsTheLossFromNobody() {
         List<String> told = new ArrayList<>();
-        KeepAlive session = new KeepAlive(clock, LEASE, LEASE.toNanos()) {
+        KeepAlive session = new KeepAlive(clock, LEASE, clock.now().plus(LEASE)) {
             @Override
             protected void onLost(LossReason reason) {
                 told.add("session");
@@ -280,7 +280,7 @@ class OddBackendTest {
 
     private final class Grant extends KeepAlive {
         Grant() {
-            super(clock, LEASE, clock.nanoTime() + LEASE.multipliedBy(100).toNanos());
+            super(clock, LEASE, clock.now().plus(LEASE.multipliedBy(100)));
         }
     }
 

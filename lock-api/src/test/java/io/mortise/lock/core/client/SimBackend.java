@@ -12,6 +12,7 @@ import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,11 +39,11 @@ final class SimBackend implements LockBackend {
         this.world = process.world;
         this.context = context;
         if (world.sessions) {
-            adopt(world.store.openSession(world.lease), world.now());
+            adopt(world.store.openSession(world.lease), world.clock.now());
         }
     }
 
-    private Session adopt(long id, long sent) {
+    private Session adopt(long id, MonotonicTime sent) {
         Session opened = new Session(id, sent);
         session = opened;
         context.keep(opened);
@@ -98,7 +99,7 @@ final class SimBackend implements LockBackend {
 
     @Override
     public void renew(List<KeepAlive> due) {
-        long sent = context.clock().nanoTime();
+        MonotonicTime sent = context.clock().now();
         for (KeepAlive keepAlive : due) {
             if (keepAlive instanceof Session mine) {
                 request(() -> world.store.renewSession(mine.id, world.lease))
@@ -113,7 +114,7 @@ final class SimBackend implements LockBackend {
     }
 
     private void answer(
-            KeepAlive mine, @Nullable Boolean alive, @Nullable Throwable failure, long sent, Duration lease) {
+            KeepAlive mine, @Nullable Boolean alive, @Nullable Throwable failure, MonotonicTime sent, Duration lease) {
         if (failure != null || alive == null) {
             mine.unknown(failure == null ? new IllegalStateException() : failure);
         } else if (alive) {
@@ -131,9 +132,9 @@ final class SimBackend implements LockBackend {
         }
     }
 
-    private long deadline(long sent, Duration lease) {
+    private MonotonicTime deadline(MonotonicTime sent, Duration lease) {
         return world.fault == SimFault.DEADLINE_FROM_ANSWER
-                ? context.clock().nanoTime() + lease.toNanos()
+                ? context.clock().now().plus(lease)
                 : LockClock.deadline(sent, lease);
     }
 
@@ -157,7 +158,7 @@ final class SimBackend implements LockBackend {
     private final class Session extends KeepAlive {
         private final long id;
 
-        Session(long id, long sent) {
+        Session(long id, MonotonicTime sent) {
             super(context.clock(), world.lease.dividedBy(3), deadline(sent, world.lease));
             this.id = id;
         }
@@ -179,7 +180,7 @@ final class SimBackend implements LockBackend {
     private final class Grant extends KeepAlive {
         private final LockRequest request;
 
-        Grant(LockRequest request, long sent) {
+        Grant(LockRequest request, MonotonicTime sent) {
             super(context.clock(), request.leaseDuration().dividedBy(3), deadline(sent, request.leaseDuration()));
             this.request = request;
         }
@@ -194,7 +195,7 @@ final class SimBackend implements LockBackend {
         }
         CompletableFuture<Session> opened = new CompletableFuture<>();
         opening = opened;
-        long sent = context.clock().nanoTime();
+        MonotonicTime sent = context.clock().now();
         request(() -> world.store.openSession(world.lease)).whenComplete((id, failure) -> {
             opening = null;
             if (failure != null) {
@@ -252,7 +253,7 @@ final class SimBackend implements LockBackend {
         }
 
         private CompletionStage<AttemptResult> ask(@Nullable Session on) {
-            long sent = context.clock().nanoTime();
+            MonotonicTime sent = context.clock().now();
             String name = request.name().value();
             return request(() -> world.store.acquire(
                             name,

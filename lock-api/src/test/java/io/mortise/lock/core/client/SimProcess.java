@@ -9,6 +9,7 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.SharedClock;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -220,8 +221,8 @@ final class SimProcess {
 
     private final class ProcessClock implements LockClock {
         @Override
-        public long nanoTime() {
-            return world.now();
+        public MonotonicTime now() {
+            return world.clock.now();
         }
 
         @Override

@@ -54,7 +54,7 @@ final class SimWorld {
     }
 
     long now() {
-        return clock.nanoTime();
+        return clock.now().nanos();
     }
 
     int nextOrder() {

@@ -229,8 +229,12 @@ class SimpleSpiTest {
         Lease lease = one.named("x", LockOptions.defaults().maxHold(Duration.ofSeconds(40)))
                 .acquireAsync()
                 .join();
-        lease.onExpiring(Duration.ofSeconds(5), () -> told.add("expiring at " + clock.nanoTime() / 1_000_000_000));
-        lease.lost().thenAccept(reason -> told.add(reason.kind() + " at " + clock.nanoTime() / 1_000_000_000));
+        lease.onExpiring(
+                Duration.ofSeconds(5),
+                () -> told.add("expiring at " + clock.now().nanos() / 1_000_000_000));
+        lease.lost()
+                .thenAccept(
+                        reason -> told.add(reason.kind() + " at " + clock.now().nanos() / 1_000_000_000));
         clock.advance(Duration.ofMinutes(1));
         assertThat(told).containsExactly("expiring at 35", "MAX_HOLD at 40");
         assertThat(store.rows).isEmpty();

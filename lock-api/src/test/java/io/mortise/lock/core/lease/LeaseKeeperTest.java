@@ -13,6 +13,7 @@ import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,11 +35,11 @@ class LeaseKeeperTest {
 
     private final class Grant extends KeepAlive {
         Grant() {
-            super(clock, PERIOD, clock.nanoTime() + PERIOD.multipliedBy(3).toNanos());
+            super(clock, PERIOD, clock.now().plus(PERIOD.multipliedBy(3)));
         }
 
         void renewed() {
-            extend(clock.nanoTime() + PERIOD.multipliedBy(3).toNanos());
+            extend(clock.now().plus(PERIOD.multipliedBy(3)));
         }
     }
 
@@ -186,8 +187,8 @@ class LeaseKeeperTest {
         AtomicInteger set = new AtomicInteger();
         LockClock counting = new LockClock() {
             @Override
-            public long nanoTime() {
-                return clock.nanoTime();
+            public MonotonicTime now() {
+                return clock.now();
             }
 
             @Override

@@ -30,7 +30,7 @@ class RenewalLogTest {
 
     private final class Grant extends KeepAlive {
         Grant() {
-            super(clock, LEASE.dividedBy(3), clock.nanoTime() + LEASE.toNanos());
+            super(clock, LEASE.dividedBy(3), clock.now().plus(LEASE));
         }
 
         /** Each in a request of its own. */
@@ -38,7 +38,7 @@ class RenewalLogTest {
             if (silent) {
                 unknown(new IllegalStateException("no answer"));
             } else {
-                extend(clock.nanoTime() + LEASE.toNanos());
+                extend(clock.now().plus(LEASE));
             }
         }
     }
@@ -90,7 +90,7 @@ class RenewalLogTest {
     void S07_aRequestThatFailsForManyLeasesIsOneLineWithTheirCountAndTheLeastTimeLeft() {
         Throwable cause = new IllegalStateException("no answer");
         for (int seconds : new int[] {9, 4, 7}) {
-            log.failed(cause, Duration.ofSeconds(seconds).toNanos(), true);
+            log.failed(cause, Duration.ofSeconds(seconds), true);
         }
         assertThat(lines()).as("before all have been told").isEmpty();
         clock.advance(Duration.ZERO);

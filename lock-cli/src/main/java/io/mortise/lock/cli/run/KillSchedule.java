@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.run;
 
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
 /**
@@ -18,7 +19,6 @@ record KillSchedule(Duration terminateAt, Duration killAt) {
     /** @param lease the most that was ever left of it */
     static KillSchedule of(Duration lease) {
         Duration share = lease.dividedBy(KILL_SHARE);
-        return new KillSchedule(
-                lease.dividedBy(TERMINATE_SHARE), share.compareTo(LONGEST_KILL) < 0 ? share : LONGEST_KILL);
+        return new KillSchedule(lease.dividedBy(TERMINATE_SHARE), Durations.shorter(share, LONGEST_KILL));
     }
 }

@@ -5,6 +5,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.cli.invocation.CommandFailedException;
 import io.mortise.lock.cli.invocation.ExitCodes;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -102,7 +103,7 @@ final class LeaseMonitor implements AutoCloseable {
         if (watchdog == null) {
             return left.isZero() ? lost("goes on without it") : SELDOM;
         }
-        longest = left.compareTo(longest) > 0 ? left : longest;
+        longest = Durations.longer(left, longest);
         KillSchedule countdown = KillSchedule.of(longest);
         Duration untilKill = left.minus(countdown.killAt());
         if (untilKill.isNegative() || untilKill.isZero()) {
@@ -112,10 +113,10 @@ final class LeaseMonitor implements AutoCloseable {
         Duration untilAsked = left.minus(countdown.terminateAt());
         if (untilAsked.isNegative() || untilAsked.isZero()) {
             ask(left);
-            return shorter(untilKill, longest.dividedBy(LOOKS_PER_LEASE));
+            return Durations.shorter(untilKill, longest.dividedBy(LOOKS_PER_LEASE));
         }
         asked = false;
-        return shorter(shorter(untilAsked, longest.dividedBy(LOOKS_PER_LEASE)), SELDOM);
+        return Durations.shorter(Durations.shorter(untilAsked, longest.dividedBy(LOOKS_PER_LEASE)), SELDOM);
     }
 
     private Duration lost(String whatHappens) {
@@ -169,10 +170,6 @@ final class LeaseMonitor implements AutoCloseable {
             watchdogGone = true;
             say.accept(e.getMessage() + ": nothing ends the command if lockctl is killed or stopped");
         }
-    }
-
-    private static Duration shorter(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? one : other;
     }
 
     /** Nothing is said or done any more. */

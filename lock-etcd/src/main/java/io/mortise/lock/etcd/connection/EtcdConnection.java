@@ -5,7 +5,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -51,18 +53,18 @@ public final class EtcdConnection {
     /** How many clients were made for other members since the last answer. */
     private volatile int moves;
 
-    /** Since when the member in use serves no request, on the clock; null if it does. Changed under the monitor. */
-    private volatile @Nullable Long unservedSince;
+    /** Since when the member in use serves no request; null if it does. Changed under the monitor. */
+    private volatile @Nullable MonotonicTime unservedSince;
 
     /** Index of the member that is in use, or about to be. */
     @GuardedBy("this")
     private int member;
 
     @GuardedBy("this")
-    private long failingSince; // on the clock, if failing
+    private MonotonicTime failingSince; // if failing
 
     @GuardedBy("this")
-    private long failedLast; // on the clock, if failing
+    private MonotonicTime failedLast; // if failing
 
     @GuardedBy("this")
     private boolean replacing;
@@ -74,9 +76,9 @@ public final class EtcdConnection {
         this.settings = settings;
         this.context = context;
         this.owned = settings.client().isEmpty();
-        this.unrelated = settings.leaseDuration().compareTo(SHORTEST_UNRELATED) > 0
-                ? settings.leaseDuration()
-                : SHORTEST_UNRELATED;
+        this.unrelated = Durations.longer(settings.leaseDuration(), SHORTEST_UNRELATED);
+        this.failingSince = context.clock().now();
+        this.failedLast = failingSince;
         this.outage = new OutageLog(context.clock());
         this.tries = hasOtherMembers()
                 ? RequestTryTimeout.parted(context.clock(), context.requestTimeout(), settings.leaseDuration())
@@ -147,9 +149,9 @@ public final class EtcdConnection {
     }
 
     /** A request was served, or refused for what it was. */
-    void answered(MemberClient asked, long sentNanos) {
+    void answered(MemberClient asked, MonotonicTime sent) {
         asked.heard();
-        tries.answered(sentNanos);
+        tries.answered(sent);
         if (unservedSince != null) {
             served(asked);
         }
@@ -169,19 +171,19 @@ public final class EtcdConnection {
     }
 
     /** A request had no answer in time. If nothing else was heard either, the member is silent. */
-    void late(MemberClient asked, long sentNanos) {
-        tries.late(sentNanos);
-        if (!asked.wasHeardSince(sentNanos)) {
+    void late(MemberClient asked, MonotonicTime sent) {
+        tries.late(sent);
+        if (!asked.wasHeardSince(sent)) {
             leave(asked);
         } else {
-            unserved(asked, sentNanos, RequestTryTimeout.AN_ELECTION);
+            unserved(asked, sent, RequestTryTimeout.AN_ELECTION);
         }
     }
 
     /** The member said that it knows no leader: there is an election, or it is cut off from the others. */
     void leaderless(MemberClient asked) {
         asked.heard();
-        unserved(asked, context.clock().nanoTime(), tries.part());
+        unserved(asked, context.clock().now(), tries.part());
     }
 
     /**
@@ -189,18 +191,18 @@ public final class EtcdConnection {
      *
      * @param delay for the member, while there is one that may do better
      */
-    private void unserved(MemberClient asked, long fromNanos, Duration delay) {
+    private void unserved(MemberClient asked, MonotonicTime from, Duration delay) {
         synchronized (this) {
             if (asked != inUse) {
                 return;
             }
-            Long since = unservedSince;
+            MonotonicTime since = unservedSince;
             if (since == null) {
-                since = fromNanos;
+                since = from;
                 unservedSince = since;
             }
             Duration most = haveAllFailed() ? context.requestTimeout() : delay;
-            if (context.clock().nanoTime() - since < most.toNanos()) {
+            if (context.clock().since(since).compareTo(most) < 0) {
                 return;
             }
         }
@@ -235,16 +237,16 @@ public final class EtcdConnection {
         }
         boolean replaces;
         synchronized (this) {
-            long now = context.clock().nanoTime();
+            MonotonicTime now = context.clock().now();
             if (closed || replacing || asked != inUse) {
                 return;
             }
-            if (!failing || now - failedLast > unrelated.toNanos()) {
+            if (!failing || failedLast.until(now).compareTo(unrelated) > 0) {
                 failing = true;
                 failingSince = now;
             }
             failedLast = now;
-            replaces = !haveAllFailed() || now - failingSince >= FAILOVER_DELAY.toNanos();
+            replaces = !haveAllFailed() || failingSince.until(now).compareTo(FAILOVER_DELAY) >= 0;
             replacing = replaces;
         }
         outage.begin(endpoints(), EtcdErrors.text(cause));

@@ -18,6 +18,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
 import io.etcd.jetcd.options.WatchOption;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -154,17 +155,20 @@ public final class EtcdRequests {
      * @param wanted whether somebody waits for it still
      */
     public <T> CompletionStage<T> repeated(Supplier<? extends CompletionStage<T>> request, BooleanSupplier wanted) {
-        long until = context.clock().nanoTime() + context.requestTimeout().toNanos();
+        MonotonicTime until = context.clock().now().plus(context.requestTimeout());
         return connection.hasOtherMembers() ? tryFor(request, wanted, until, FIRST_PAUSE) : request.get();
     }
 
     private <T> CompletionStage<T> tryFor(
-            Supplier<? extends CompletionStage<T>> request, BooleanSupplier wanted, long until, Duration pause) {
+            Supplier<? extends CompletionStage<T>> request,
+            BooleanSupplier wanted,
+            MonotonicTime until,
+            Duration pause) {
         return CompletableFuture.completedFuture(request)
                 .thenCompose(Supplier::get)
                 .exceptionallyCompose(failure -> {
-                    boolean over = context.clock().nanoTime() + pause.toNanos() - until >= 0;
-                    if (over || !wanted.getAsBoolean() || !EtcdErrors.isUnknown(failure)) {
+                    boolean tooLate = context.clock().until(until).compareTo(pause) <= 0;
+                    if (tooLate || !wanted.getAsBoolean() || !EtcdErrors.isUnknown(failure)) {
                         return CompletableFuture.failedFuture(failure);
                     }
                     CompletableFuture<T> next = new CompletableFuture<>();
@@ -210,7 +214,7 @@ public final class EtcdRequests {
 
     private <T> CompletionStage<T> once(Function<Client, CompletableFuture<T>> request) {
         MemberClient member = connection.inUse();
-        long sent = context.clock().nanoTime();
+        MonotonicTime sent = context.clock().now();
         CompletableFuture<T> asked;
         try {
             asked = request.apply(member.client());

@@ -6,6 +6,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KV;
 import io.etcd.jetcd.options.GetOption;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,7 +33,7 @@ final class MemberClient implements WatchMultiplexer.MemberListener {
     private final String endpoints;
     private final Consumer<MemberClient> whenSilent;
     private final Client client;
-    private volatile long heardAt;
+    private volatile MonotonicTime heardAt;
 
     /**
      * Makes the client, and looks up names.
@@ -50,7 +51,7 @@ final class MemberClient implements WatchMultiplexer.MemberListener {
         this.context = context;
         this.endpoints = endpoints.size() == 1 ? endpoints.get(0) : settings.endpoints();
         this.whenSilent = whenSilent;
-        this.heardAt = context.clock().nanoTime();
+        this.heardAt = context.clock().now();
         this.client =
                 settings.client().orElseGet(() -> ManagedEtcdClient.build(settings, endpoints, tries, context, this));
         try {
@@ -109,13 +110,13 @@ final class MemberClient implements WatchMultiplexer.MemberListener {
     }
 
     /** Whether anything has arrived since then. */
-    boolean wasHeardSince(long nanos) {
-        return heardAt - nanos >= 0;
+    boolean wasHeardSince(MonotonicTime instant) {
+        return !heardAt.isBefore(instant);
     }
 
     @Override
     public void heard() {
-        heardAt = context.clock().nanoTime();
+        heardAt = context.clock().now();
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.mortise.lock.etcd.connection;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,8 +14,8 @@ final class OutageLog {
 
     private final LockClock clock;
 
-    /** On the clock; null if there is none. */
-    private final AtomicReference<@Nullable Long> since = new AtomicReference<>();
+    /** Null while there is none. */
+    private final AtomicReference<@Nullable MonotonicTime> since = new AtomicReference<>();
 
     OutageLog(LockClock clock) {
         this.clock = clock;
@@ -22,7 +23,7 @@ final class OutageLog {
 
     /** A request found no server. */
     void begin(String endpoints, String cause) {
-        if (since.compareAndSet(null, clock.nanoTime())) {
+        if (since.compareAndSet(null, clock.now())) {
             log.warn("event=unreachable endpoints={} cause=\"{}\"", endpoints, cause);
         }
     }
@@ -32,12 +33,12 @@ final class OutageLog {
         if (since.get() == null) {
             return; // as a rule
         }
-        Long began = since.getAndSet(null);
+        MonotonicTime began = since.getAndSet(null);
         if (began != null) {
             log.info(
                     "event=reachable-again endpoints={} after_ms={}",
                     endpoints,
-                    (clock.nanoTime() - began) / 1_000_000);
+                    clock.since(began).toMillis());
         }
     }
 }

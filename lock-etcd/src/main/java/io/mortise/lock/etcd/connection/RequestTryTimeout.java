@@ -2,6 +2,8 @@
 package io.mortise.lock.etcd.connection;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +24,7 @@ final class RequestTryTimeout {
     private final Duration whole;
 
     /** When the first try was sent that was late, since the last one that was not. */
-    private volatile @Nullable Long lateSince;
+    private volatile @Nullable MonotonicTime lateSince;
 
     private volatile boolean slow;
 
@@ -34,18 +36,14 @@ final class RequestTryTimeout {
 
     /** Of a client that knows several members. */
     static RequestTryTimeout parted(LockClock clock, Duration requestTimeout, Duration lease) {
-        Duration part = least(requestTimeout, lease).dividedBy(PARTS);
+        Duration part = Durations.shorter(requestTimeout, lease).dividedBy(PARTS);
         return new RequestTryTimeout(
-                clock, least(part.compareTo(SHORTEST) < 0 ? SHORTEST : part, requestTimeout), requestTimeout);
+                clock, Durations.shorter(Durations.longer(part, SHORTEST), requestTimeout), requestTimeout);
     }
 
     /** Of one that has nobody else to ask. */
     static RequestTryTimeout whole(LockClock clock, Duration requestTimeout) {
         return new RequestTryTimeout(clock, requestTimeout, requestTimeout);
-    }
-
-    private static Duration least(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? one : other;
     }
 
     Duration now() {
@@ -58,18 +56,18 @@ final class RequestTryTimeout {
     }
 
     /** A try had no answer in time. */
-    synchronized void late(long sentNanos) {
-        Long since = lateSince;
+    synchronized void late(MonotonicTime sent) {
+        MonotonicTime since = lateSince;
         if (since == null) {
-            since = sentNanos;
+            since = sent;
             lateSince = since;
         }
-        slow = clock.nanoTime() - since >= AN_ELECTION.toNanos();
+        slow = clock.since(since).compareTo(AN_ELECTION) >= 0;
     }
 
     /** A try was answered. */
-    void answered(long sentNanos) {
-        if (lateSince != null && clock.nanoTime() - sentNanos < part.toNanos()) {
+    void answered(MonotonicTime sent) {
+        if (lateSince != null && clock.since(sent).compareTo(part) < 0) {
             forget();
         }
     }

@@ -8,6 +8,7 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.mortise.lock.etcd.connection.EtcdRequests;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -58,7 +59,7 @@ public final class LockQueue implements LockQueueWatch.Listener {
     private boolean lingering;
 
     @GuardedBy("this")
-    private long lastUse;
+    private MonotonicTime lastUse;
 
     @GuardedBy("this")
     private boolean over;
@@ -71,6 +72,7 @@ public final class LockQueue implements LockQueueWatch.Listener {
     public LockQueue(EtcdRequests calls, LockClock clock, String contenders, Consumer<LockQueue> whenIdle) {
         this.calls = calls;
         this.clock = clock;
+        this.lastUse = clock.now();
         this.contenders = contenders;
         this.range = EtcdKeyLayout.bytes(contenders);
         this.whenIdle = whenIdle;
@@ -195,7 +197,7 @@ public final class LockQueue implements LockQueueWatch.Listener {
             members.remove(member);
             // Whoever was told that its key is gone was none of them any more, and may have been the last.
             if (watching != null && members.isEmpty()) {
-                lastUse = clock.nanoTime();
+                lastUse = clock.now();
                 timer = !lingering;
                 lingering = true;
             }
@@ -210,7 +212,7 @@ public final class LockQueue implements LockQueueWatch.Listener {
         synchronized (this) {
             lingering = false;
             if (watching != null && members.isEmpty()) {
-                Duration unused = Duration.ofNanos(clock.nanoTime() - lastUse);
+                Duration unused = clock.since(lastUse);
                 if (unused.compareTo(LINGER) < 0) {
                     lingering = true;
                     clock.schedule(LINGER.minus(unused), this::closeIfUnused);

@@ -4,6 +4,7 @@ package io.mortise.lock.etcd.session;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 
 /** Validity of the session, on which all its grants depend. */
@@ -18,10 +19,10 @@ public final class EtcdKeepAlive extends KeepAlive {
      * Of a session that was opened just now.
      *
      * @param lease as granted
-     * @param sentNanos when it was asked for
+     * @param sent when it was asked for
      */
-    EtcdKeepAlive(EtcdSession session, LockClock clock, Duration lease, long sentNanos) {
-        super(clock, lease.dividedBy(RENEWALS_PER_LEASE), LockClock.deadline(sentNanos, lease));
+    EtcdKeepAlive(EtcdSession session, LockClock clock, Duration lease, MonotonicTime sent) {
+        super(clock, lease.dividedBy(RENEWALS_PER_LEASE), LockClock.deadline(sent, lease));
         this.session = session;
         this.lease = lease;
     }
@@ -31,8 +32,8 @@ public final class EtcdKeepAlive extends KeepAlive {
      *
      * @param granted what the server gave it, which counts from the sending of the request
      */
-    void renewed(long sentNanos, Duration granted) {
-        extend(LockClock.deadline(sentNanos, granted));
+    void renewed(MonotonicTime sent, Duration granted) {
+        extend(LockClock.deadline(sent, granted));
     }
 
     /** As granted. */

@@ -15,6 +15,7 @@ import io.mortise.lock.etcd.queue.LockQueue;
 import io.mortise.lock.etcd.queue.TransactionParts;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.session.CurrentSession;
 import io.mortise.lock.spi.session.SessionWaitQueue;
 import java.time.Duration;
@@ -67,7 +68,7 @@ public final class EtcdSession implements CurrentSession.Session {
     /** Begins to open it; {@link #ready} tells how it went. Once. */
     @Override
     public void begin() {
-        long sent = context.clock().nanoTime();
+        MonotonicTime sent = context.clock().now();
         calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((keepAlive, failure) -> {
             if (failure == null) {
                 opened(keepAlive);
@@ -82,7 +83,7 @@ public final class EtcdSession implements CurrentSession.Session {
     }
 
     /** The lease is there; its key comes with it or the session never begins. */
-    private CompletionStage<EtcdKeepAlive> enter(LeaseGrantResponse granted, long sent) {
+    private CompletionStage<EtcdKeepAlive> enter(LeaseGrantResponse granted, MonotonicTime sent) {
         leaseId = granted.getID();
         if (over) {
             revoke();
@@ -239,15 +240,11 @@ public final class EtcdSession implements CurrentSession.Session {
                 return;
             }
             closed.completeExceptionally(failure);
-            long until = context.clock().nanoTime()
-                    + keepAlive()
-                            .map(EtcdKeepAlive::lease)
-                            .orElse(context.requestTimeout())
-                            .toNanos();
+            Duration kept = keepAlive().map(EtcdKeepAlive::lease).orElse(context.requestTimeout());
             context.cleanUp(
                     "lease " + leaseId() + " of a session that is over",
                     () -> calls.revoke(leaseId).thenApply(gone::complete),
-                    until);
+                    context.clock().now().plus(kept));
         });
     }
 

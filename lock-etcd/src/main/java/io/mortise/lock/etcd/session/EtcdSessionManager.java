@@ -68,7 +68,7 @@ public final class EtcdSessionManager {
 
     /** Repeats a cleanup until the store has answered, for at most one lease duration. */
     public void cleanUp(String what, Supplier<? extends CompletionStage<?>> cleanup) {
-        context.cleanUp(what, cleanup, context.clock().nanoTime() + leaseDuration.toNanos());
+        context.cleanUp(what, cleanup, context.clock().now().plus(leaseDuration));
     }
 
     /** Ends the session without waiting: a server that did not answer before would not answer this either. */

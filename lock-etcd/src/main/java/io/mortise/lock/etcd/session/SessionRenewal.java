@@ -8,6 +8,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.etcd.connection.EtcdErrors;
 import io.mortise.lock.etcd.connection.EtcdRequests;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -39,7 +40,7 @@ final class SessionRenewal {
         if (session.hasEnded()) {
             return;
         }
-        long sent = clock.nanoTime();
+        MonotonicTime sent = clock.now();
         calls.keepAlive(session.lease())
                 .thenCompose(kept -> calls.proof(session.sessionKey())
                         .thenAccept(read -> proved(keepAlive, sent, kept, read, tries)))
@@ -61,7 +62,8 @@ final class SessionRenewal {
         keepAlive.unknown(EtcdErrors.of(failure, "renewal", calls.endpoints()));
     }
 
-    private void proved(EtcdKeepAlive keepAlive, long sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
+    private void proved(
+            EtcdKeepAlive keepAlive, MonotonicTime sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
         SessionCheckResult proof = SessionCheckResult.of(
                 session.lease(),
                 kept.getHeader().getRaftTerm(),

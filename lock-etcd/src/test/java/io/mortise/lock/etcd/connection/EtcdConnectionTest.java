@@ -4,6 +4,7 @@ package io.mortise.lock.etcd.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -63,7 +64,7 @@ class EtcdConnectionTest {
     /** A request is sent and has no answer in time; something else arrives meanwhile, or not. */
     private void late(MemberClient member, boolean heard) {
         clock.advance(INSTANT);
-        long sent = clock.nanoTime();
+        MonotonicTime sent = clock.now();
         clock.advance(A_TRY);
         if (heard) {
             member.heard();
@@ -114,7 +115,7 @@ class EtcdConnectionTest {
         MemberClient first = connection.inUse();
         for (int i = 0; i < 10; i++) {
             late(first, true);
-            connection.answered(first, clock.nanoTime() - A_TRY.toNanos());
+            connection.answered(first, clock.now().minus(A_TRY));
         }
         assertThat(moves).isEmpty();
         assertThat(connection.inUse()).isSameAs(first);
@@ -139,7 +140,7 @@ class EtcdConnectionTest {
         for (int i = 0; i < 10; i++) {
             leaderless(first, A_TRY.dividedBy(2));
             leaderless(first, A_TRY.dividedBy(4));
-            connection.answered(first, clock.nanoTime());
+            connection.answered(first, clock.now());
         }
         assertThat(moves).isEmpty();
     }

@@ -3,6 +3,7 @@ package io.mortise.lock.etcd.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ class RequestTryTimeoutTest {
     private final RequestTryTimeout tries = RequestTryTimeout.parted(clock, WHOLE, Duration.ofSeconds(15));
 
     private void late() {
-        long sent = clock.nanoTime();
+        MonotonicTime sent = clock.now();
         clock.advance(tries.now());
         tries.late(sent);
     }
@@ -40,11 +41,11 @@ class RequestTryTimeoutTest {
         assertThat(tries.now()).isEqualTo(PART);
         late();
         assertThat(tries.now()).isEqualTo(WHOLE);
-        long sent = clock.nanoTime();
+        MonotonicTime sent = clock.now();
         clock.advance(Duration.ofSeconds(2));
         tries.answered(sent);
         assertThat(tries.now()).as("it is slow still").isEqualTo(WHOLE);
-        tries.answered(clock.nanoTime());
+        tries.answered(clock.now());
         assertThat(tries.now()).isEqualTo(PART);
         late();
         assertThat(tries.now()).isEqualTo(PART);

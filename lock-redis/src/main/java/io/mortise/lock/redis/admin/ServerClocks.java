@@ -2,6 +2,7 @@
 package io.mortise.lock.redis.admin;
 
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerTime;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,17 +21,13 @@ public final class ServerClocks {
         for (Map.Entry<String, RedisNode> server : servers.entrySet()) {
             CompletionStage<Optional<Instant>> one = server.getValue()
                     .<List<String>>ask("clock", commands -> commands.time())
-                    .handle((time, failure) -> failure == null ? Optional.of(instant(time)) : Optional.empty());
+                    .handle((time, failure) ->
+                            failure == null ? Optional.of(ServerTime.of(time).instant()) : Optional.empty());
             all = all.thenCombine(one, (clocks, time) -> {
                 time.ifPresent(now -> clocks.put(server.getKey(), now));
                 return clocks;
             });
         }
         return all.thenApply(Map::copyOf);
-    }
-
-    private static Instant instant(List<String> secondsAndMicros) {
-        return Instant.ofEpochSecond(
-                Long.parseLong(secondsAndMicros.get(0)), 1_000L * Long.parseLong(secondsAndMicros.get(1)));
     }
 }

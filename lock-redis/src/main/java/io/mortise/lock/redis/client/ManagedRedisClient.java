@@ -18,6 +18,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,7 +111,7 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
 
     /** What TCP, TLS and handshake may take, each; short, so that a server that is back is noticed soon. */
     private static Duration handshake(Duration requestTimeout) {
-        return requestTimeout.compareTo(SHORTEST_HANDSHAKE) < 0 ? SHORTEST_HANDSHAKE : requestTimeout;
+        return Durations.longer(requestTimeout, SHORTEST_HANDSHAKE);
     }
 
     /** Lettuce's. */

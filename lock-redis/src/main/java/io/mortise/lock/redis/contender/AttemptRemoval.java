@@ -5,10 +5,12 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -71,10 +73,10 @@ public final class AttemptRemoval {
      * A request of this attempt had no answer: it may yet be executed.
      *
      * @param epoch before it was sent
-     * @param notAfterMicros the server refuses it once its clock has passed that, see {@link RedisNode#notAfter}
+     * @param notAfter the server refuses it once its clock has passed that, see {@link RedisNode#notAfter}
      */
-    public void unanswered(int epoch, long notAfterMicros) {
-        unanswered.add(epoch, notAfterMicros);
+    public void unanswered(int epoch, ServerTime notAfter) {
+        unanswered.add(epoch, notAfter);
     }
 
     /** Whether a request may yet be executed. */
@@ -83,9 +85,9 @@ public final class AttemptRemoval {
     }
 
     /** Another request of this attempt was answered in that epoch, at that time of the server's. */
-    public void answered(int epoch, long serverMicros) {
+    public void answered(int epoch, ServerTime time) {
         if (unanswered.any()) {
-            unanswered.resolvedBy(epoch, serverMicros);
+            unanswered.resolvedBy(epoch, time);
         }
     }
 
@@ -100,7 +102,9 @@ public final class AttemptRemoval {
                     return;
                 }
                 boolean complete = !unanswered.any()
-                        || unanswered.resolvedBy(at.epoch(), values.size() > 2 ? (Long) values.get(2) : 0);
+                        || unanswered.resolvedBy(
+                                at.epoch(),
+                                values.size() > 2 ? new ServerTime((Long) values.get(2)) : ServerTime.UNKNOWN);
                 if (values.size() > 3) {
                     release(again -> {}, failure -> {}); // its waiters ask by themselves if this fails
                 }
@@ -151,14 +155,14 @@ public final class AttemptRemoval {
                                 swept::completeExceptionally);
                         return swept;
                     },
-                    context.clock().nanoTime() + executesWithin().toNanos());
+                    context.clock().now().plus(executesWithin()));
         }
     }
 
     /** So long after it was sent the script refuses it, whatever the lease; twice, for what the server's clock was taken for. */
     private Duration executesWithin() {
         Duration late = node.get().requestTimeout().multipliedBy(2);
-        return request.leaseDuration().compareTo(late) > 0 ? request.leaseDuration() : late;
+        return Durations.longer(request.leaseDuration(), late);
     }
 
     private String what() {

@@ -2,6 +2,7 @@
 package io.mortise.lock.redis.contender;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.mortise.lock.redis.node.ServerTime;
 
 /**
  * Acquire requests of one contender that had no answer, and may still be executed (S8). It cannot any more when a later
@@ -19,13 +20,13 @@ final class UnansweredRequests {
     private int highestEpoch;
 
     @GuardedBy("this")
-    private long latestNotAfter;
+    private ServerTime latestNotAfter = ServerTime.UNKNOWN;
 
     /** One that was sent no earlier than in that epoch has no answer. */
-    synchronized void add(int epoch, long notAfterMicros) {
+    synchronized void add(int epoch, ServerTime notAfter) {
         lowestEpoch = any ? Math.min(lowestEpoch, epoch) : epoch;
         highestEpoch = any ? Math.max(highestEpoch, epoch) : epoch;
-        latestNotAfter = any ? Math.max(latestNotAfter, notAfterMicros) : notAfterMicros;
+        latestNotAfter = any && notAfter.isBefore(latestNotAfter) ? latestNotAfter : notAfter;
         any = true;
     }
 
@@ -37,12 +38,12 @@ final class UnansweredRequests {
      * A later request was answered.
      *
      * @param epoch of the connection on which the answer came
-     * @param serverMicros the server's time in that answer
+     * @param time the server's time in that answer
      * @return whether nothing can come after it
      */
-    synchronized boolean resolvedBy(int epoch, long serverMicros) {
+    synchronized boolean resolvedBy(int epoch, ServerTime time) {
         boolean allBefore = lowestEpoch == epoch && highestEpoch == epoch;
-        any = any && !allBefore && serverMicros <= latestNotAfter;
+        any = any && !allBefore && !latestNotAfter.isBefore(time);
         return !any;
     }
 }

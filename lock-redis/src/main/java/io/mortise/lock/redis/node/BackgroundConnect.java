@@ -5,6 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.redis.connect.ConnectAttempt;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -89,7 +90,7 @@ public final class BackgroundConnect {
             }
             rest = pause;
             Duration longer = pause.multipliedBy(3).dividedBy(2);
-            pause = longer.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : longer;
+            pause = Durations.shorter(longer, LONGEST_PAUSE);
         }
         if (failure == null) { // once is enough
             log.info("event=not-opened endpoints={} cause=\"{}\"", node.endpoints(), cause.toString());

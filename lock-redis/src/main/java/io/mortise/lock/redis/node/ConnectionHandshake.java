@@ -3,11 +3,11 @@ package io.mortise.lock.redis.node;
 
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.lock.BackendUnavailableException;
-import java.util.List;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.LongSupplier;
 
 /** First requests on a new connection: subscribes, and checks what the server supports. */
 final class ConnectionHandshake {
@@ -17,27 +17,24 @@ final class ConnectionHandshake {
     private final RedisPubSubAsyncCommands<String, String> commands;
     private final String channel;
     private final String endpoints;
-    private final LongSupplier nanoTime;
+    private final LockClock clock;
 
     /**
      * What the server replied.
      *
-     * @param sentNanos when it was asked for the time
-     * @param serverMicros that time
+     * @param sent when the server was asked for its time
+     * @param time the time that it told
      * @param sharded whether it knows SPUBLISH, as far as it tells
      */
-    record ServerReply(long sentNanos, long serverMicros, boolean sharded) {}
+    record ServerReply(MonotonicTime sent, ServerTime time, boolean sharded) {}
 
     /** @param channel that this connection listens to from its start */
     ConnectionHandshake(
-            RedisPubSubAsyncCommands<String, String> commands,
-            String channel,
-            String endpoints,
-            LongSupplier nanoTime) {
+            RedisPubSubAsyncCommands<String, String> commands, String channel, String endpoints, LockClock clock) {
         this.commands = commands;
         this.channel = channel;
         this.endpoints = endpoints;
-        this.nanoTime = nanoTime;
+        this.clock = clock;
     }
 
     /** Fails with what the server refuses. */
@@ -73,11 +70,7 @@ final class ConnectionHandshake {
     }
 
     private CompletionStage<ServerReply> time(boolean sharded) {
-        long sent = nanoTime.getAsLong();
-        return commands.time().thenApply(now -> new ServerReply(sent, micros(now), sharded));
-    }
-
-    private static long micros(List<String> secondsAndMicros) {
-        return Long.parseLong(secondsAndMicros.get(0)) * 1_000_000 + Long.parseLong(secondsAndMicros.get(1));
+        MonotonicTime sent = clock.now();
+        return commands.time().thenApply(now -> new ServerReply(sent, ServerTime.of(now), sharded));
     }
 }

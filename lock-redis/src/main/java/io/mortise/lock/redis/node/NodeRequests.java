@@ -14,6 +14,7 @@ import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -35,7 +36,7 @@ final class NodeRequests {
     private final OrderedWriter order;
     private final Duration toRead;
     private final AtomicBoolean pinging = new AtomicBoolean();
-    private volatile long heardNanos;
+    private volatile MonotonicTime heardAt;
 
     /** The listener is told of what fails. */
     NodeRequests(RedisNode node, NodeConnection connection, BackendContext context, NodeListener listener) {
@@ -44,7 +45,7 @@ final class NodeRequests {
         this.clock = context.clock();
         this.limit = node.requestTimeout();
         this.listener = listener;
-        this.heardNanos = clock.nanoTime();
+        this.heardAt = clock.now();
         this.deadlines = new RequestDeadlines(clock, limit, this::overdue);
         this.toRead = limit.dividedBy(4);
         this.order = new OrderedWriter(connection::elsewhere);
@@ -53,14 +54,14 @@ final class NodeRequests {
     /** Something came over the connection. On its I/O thread. */
     void heard() {
         order.onWriter();
-        heardNanos = clock.nanoTime();
+        heardAt = clock.now();
     }
 
     /** The reply is told once, within one request timeout. */
     void send(LuaScript script, String[] keys, String[] args, ReplyHandler reply) {
         ScriptCall call = script.isWhole()
-                ? ScriptCall.byText(script, keys, args, clock.nanoTime(), connection.epoch())
-                : ScriptCall.bySha1(script, keys, args, clock.nanoTime(), connection.epoch());
+                ? ScriptCall.byText(script, keys, args, clock.now(), connection.epoch())
+                : ScriptCall.bySha1(script, keys, args, clock.now(), connection.epoch());
         send(call, reply, script, keys, args);
     }
 
@@ -75,7 +76,7 @@ final class NodeRequests {
                     } else if (failure instanceof RedisNoScriptException) {
                         reply.sentAgain();
                         send(
-                                ScriptCall.byText(script, keys, args, call.sentNanos(), connection.epoch()),
+                                ScriptCall.byText(script, keys, args, call.sentAt(), connection.epoch()),
                                 reply,
                                 script,
                                 keys,
@@ -108,7 +109,7 @@ final class NodeRequests {
         try {
             command.apply(connection.made().async()).whenComplete((value, failure) -> {
                 if (failure == null) {
-                    heardNanos = clock.nanoTime(); // on whatever thread, if it was answered already
+                    heardAt = clock.now(); // on whatever thread, if it was answered already
                     answer.complete(value);
                 } else {
                     answer.completeExceptionally(failure);
@@ -166,7 +167,7 @@ final class NodeRequests {
     }
 
     private boolean isSilentSince(ScriptCall call) {
-        return heardNanos - call.sentNanos() < 0 && call.epoch() == connection.epoch();
+        return heardAt.isBefore(call.sentAt()) && call.epoch() == connection.epoch();
     }
 
     /**

@@ -10,6 +10,7 @@ import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.support.StageFailures;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -33,7 +34,7 @@ public final class RedisNode {
     private static final Logger log = LoggerFactory.getLogger(RedisNode.class);
 
     /** Lettuce connects again within half of it, if the server is there. */
-    private static final Duration RECONNECT_PATIENCE = Duration.ofSeconds(1);
+    private static final Duration RECONNECT_TIMEOUT = Duration.ofSeconds(1);
 
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(50);
 
@@ -82,7 +83,7 @@ public final class RedisNode {
         this.connection = new NodeConnection(inCluster(), this::lost);
         this.subscriptions = new ChannelSubscriptions(this, listener);
         this.requests = new NodeRequests(this, connection, context, listener);
-        this.replication = new ReplicaAcknowledgement(this, waitReplicas, context.clock()::nanoTime);
+        this.replication = new ReplicaAcknowledgement(this, waitReplicas, context.clock());
     }
 
     private boolean inCluster() {
@@ -98,7 +99,7 @@ public final class RedisNode {
                 return CompletableFuture.failedFuture(new RedisException("too late"));
             }
             connection.use(made, subscriptions);
-            return new ConnectionHandshake(made.async(), ownChannel, endpoints(), context.clock()::nanoTime)
+            return new ConnectionHandshake(made.async(), ownChannel, endpoints(), context.clock())
                     .exchange(inCluster())
                     .thenAccept(this::handshakeEnded);
         });
@@ -127,7 +128,7 @@ public final class RedisNode {
     }
 
     private void handshakeEnded(ConnectionHandshake.ServerReply reply) {
-        time.heard(reply.sentNanos(), reply.serverMicros());
+        time.heard(reply.sent(), reply.time());
         sharded = reply.sharded();
     }
 
@@ -255,11 +256,11 @@ public final class RedisNode {
     }
 
     /**
-     * The latest server time, in µs, at which a request that is sent then is still of use to who sent it: one request timeout
+     * Returns the latest server time at which a request that is sent then is still of use to its sender: one request timeout
      * later. A script that refuses what comes after it cannot be executed unseen for long (S8).
      */
-    public long notAfter(long sentNanos) {
-        return time.atMost(sentNanos) + requestTimeout.toNanos() / 1_000;
+    public ServerTime notAfter(MonotonicTime sent) {
+        return time.atMost(sent).plus(requestTimeout);
     }
 
     /** Runs a script; the reply is told once, within one request timeout from when it is open. */
@@ -330,14 +331,14 @@ public final class RedisNode {
     }
 
     private <T> CompletionStage<T> whileReconnecting(Supplier<CompletionStage<T>> send) {
-        return untilConnected(send, context.clock().nanoTime() + RECONNECT_PATIENCE.toNanos());
+        return untilConnected(send, context.clock().now().plus(RECONNECT_TIMEOUT));
     }
 
-    private <T> CompletionStage<T> untilConnected(Supplier<CompletionStage<T>> send, long giveUp) {
+    private <T> CompletionStage<T> untilConnected(Supplier<CompletionStage<T>> send, MonotonicTime giveUp) {
         return send.get().exceptionallyCompose(failure -> {
             boolean wait = NodeRequests.isReconnecting(StageFailures.unwrap(failure))
                     && !closed
-                    && context.clock().nanoTime() - giveUp < 0;
+                    && !context.clock().hasPassed(giveUp);
             if (!wait) {
                 return CompletableFuture.failedFuture(failure);
             }

@@ -3,9 +3,10 @@ package io.mortise.lock.redis.node;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,7 @@ public final class ReplicaAcknowledgement {
 
     private final RedisNode node;
     private final int replicas;
-    private final LongSupplier nanoTime;
+    private final LockClock clock;
 
     @GuardedBy("this")
     private List<Written> next = new ArrayList<>();
@@ -31,13 +32,13 @@ public final class ReplicaAcknowledgement {
         void told(@Nullable BackendUnavailableException failure);
     }
 
-    private record Written(int epoch, long untilNanos, Outcome outcome) {}
+    private record Written(int epoch, MonotonicTime until, Outcome outcome) {}
 
     /** @param replicas that must have it; 0: this is not asked for */
-    ReplicaAcknowledgement(RedisNode node, int replicas, LongSupplier nanoTime) {
+    ReplicaAcknowledgement(RedisNode node, int replicas, LockClock clock) {
         this.node = node;
         this.replicas = replicas;
-        this.nanoTime = nanoTime;
+        this.clock = clock;
     }
 
     /** Whether a write counts only once replicas have it. */
@@ -48,11 +49,11 @@ public final class ReplicaAcknowledgement {
     /**
      * Tells whether replicas have all that was answered so far in that epoch.
      *
-     * @param untilNanos how long it may take
+     * @param until when that is given up
      */
-    public void await(int epoch, long untilNanos, Outcome outcome) {
+    public void await(int epoch, MonotonicTime until, Outcome outcome) {
         synchronized (this) {
-            next.add(new Written(epoch, untilNanos, outcome));
+            next.add(new Written(epoch, until, outcome));
             if (asking) {
                 return;
             }
@@ -87,7 +88,7 @@ public final class ReplicaAcknowledgement {
                     new BackendUnavailableException(what("an unknown number of") + ": the connection was lost"));
         } else if (have != null && have >= replicas) {
             written.outcome.told(null);
-        } else if (nanoTime.getAsLong() - written.untilNanos >= 0) {
+        } else if (clock.hasPassed(written.until)) {
             written.outcome.told(new BackendUnavailableException(what(String.valueOf(have))));
         } else {
             synchronized (this) {

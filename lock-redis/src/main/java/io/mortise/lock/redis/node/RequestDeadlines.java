@@ -3,6 +3,8 @@ package io.mortise.lock.redis.node;
 
 import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -34,7 +36,7 @@ final class RequestDeadlines {
         this.clock = clock;
         this.limit = limit;
         Duration quarter = limit.dividedBy(4);
-        this.lead = quarter.compareTo(LONGEST_LEAD) < 0 ? quarter : LONGEST_LEAD;
+        this.lead = Durations.shorter(quarter, LONGEST_LEAD);
         this.untilCheck = limit.minus(lead);
         this.overdue = overdue;
     }
@@ -42,12 +44,12 @@ final class RequestDeadlines {
     /** It is about to be sent, perhaps once more, with what is left of its time. */
     void begin(ScriptCall call) {
         open.add(call);
-        long left = left(call, clock.nanoTime());
-        if (left < untilCheck.toNanos()) {
+        Duration left = left(call, clock.now());
+        if (left.compareTo(untilCheck) < 0) {
             // It is queued behind younger ones.
-            clock.schedule(Duration.ofNanos(left), () -> clock.schedule(lead, () -> endAlone(call)));
+            clock.schedule(left, () -> clock.schedule(lead, () -> endAlone(call)));
         } else {
-            arm();
+            scheduleCheck();
         }
     }
 
@@ -78,7 +80,7 @@ final class RequestDeadlines {
         return first;
     }
 
-    private void arm() {
+    private void scheduleCheck() {
         if (!scheduled.get() && scheduled.compareAndSet(false, true)) {
             clock.schedule(untilCheck, this::check);
         }
@@ -86,31 +88,33 @@ final class RequestDeadlines {
 
     private void check() {
         ScriptCall first = oldest();
-        long now = clock.nanoTime();
+        MonotonicTime now = clock.now();
         if (first == null) {
             scheduled.set(false);
             if (!open.isEmpty()) { // one began in between and saw the timer scheduled
-                arm();
+                scheduleCheck();
             }
-        } else if (left(first, now) <= lead.toNanos()) {
-            clock.schedule(lead, () -> lookAgain(now));
+        } else if (left(first, now).compareTo(lead) <= 0) {
+            clock.schedule(lead, () -> endOverdue(now));
         } else {
-            clock.schedule(Duration.ofNanos(left(first, now)).minus(lead), this::check);
+            clock.schedule(left(first, now).minus(lead), this::check);
         }
     }
 
     /** Ends what is overdue and was about to be at the first check. */
-    private void lookAgain(long firstLook) {
-        long now = clock.nanoTime();
+    private void endOverdue(MonotonicTime firstCheck) {
+        MonotonicTime now = clock.now();
         ScriptCall first = oldest();
-        while (first != null && left(first, now) <= 0 && left(first, firstLook) <= lead.toNanos()) {
+        while (first != null
+                && !Durations.isPositive(left(first, now))
+                && left(first, firstCheck).compareTo(lead) <= 0) {
             overdue.accept(first);
             first = oldest(); // not remove(): that one is gone by now, and it would go through all the others
         }
         check();
     }
 
-    private long left(ScriptCall call, long now) {
-        return call.sentNanos() + limit.toNanos() - now;
+    private Duration left(ScriptCall call, MonotonicTime now) {
+        return limit.minus(call.sentAt().until(now));
     }
 }

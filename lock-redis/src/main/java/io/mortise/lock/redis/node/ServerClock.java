@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.node;
 
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,14 +11,16 @@ import org.jspecify.annotations.Nullable;
  * nothing about what they show. Thread-safe; pure arithmetic.
  */
 public final class ServerClock {
+    private static final Duration MICROSECOND = Duration.ofNanos(1_000);
+
     /** An answer with the server's time in it: it was read after the request was sent, on our clock. */
-    private record Anchor(long sentNanos, long serverMicros) {}
+    private record Anchor(MonotonicTime sent, ServerTime server) {}
 
     private volatile @Nullable Anchor anchor;
 
-    /** The request was sent at {@code sentNanos}; the server read its clock some time after that. */
-    public void heard(long sentNanos, long serverMicros) {
-        anchor = new Anchor(sentNanos, serverMicros);
+    /** Records a reply: the server read its clock some time after the request was sent. */
+    public void heard(MonotonicTime sent, ServerTime server) {
+        anchor = new Anchor(sent, server);
     }
 
     /** The connection is lost: the next may lead to another server. */
@@ -23,22 +28,22 @@ public final class ServerClock {
         anchor = null;
     }
 
-    /** The latest that the server's clock can show at that instant of ours; 0 if nothing was heard yet. */
-    public long atMost(long nanos) {
+    /** Returns the latest time that the server's clock can show at that instant; {@link ServerTime#UNKNOWN} before the first reply. */
+    public ServerTime atMost(MonotonicTime instant) {
         Anchor known = anchor;
         if (known == null) {
-            return 0;
+            return ServerTime.UNKNOWN;
         }
-        long since = Math.max(0, (nanos - known.sentNanos) / 1_000);
-        return known.serverMicros + since + since / 100 + 1;
+        Duration since = Durations.longer(Duration.ZERO, known.sent.until(instant));
+        return known.server.plus(since).plus(since.dividedBy(100)).plus(MICROSECOND);
     }
 
     /**
-     * An instant on our clock that is no later than when the server's showed {@code thenMicros}: its clock showed {@code
-     * fromMicros} after {@code sentNanos} of ours, and has gone on since, at most 1 % too fast.
+     * Returns an instant on our clock that is no later than when the server's showed {@code then}: its clock showed {@code from}
+     * after {@code sent} of ours, and has gone on since, at most 1 % too fast.
      */
-    public static long noLaterThan(long sentNanos, long fromMicros, long thenMicros) {
-        long since = (thenMicros - fromMicros) * 1_000;
-        return sentNanos + since - since / 100;
+    public static MonotonicTime noLaterThan(MonotonicTime sent, ServerTime from, ServerTime then) {
+        Duration since = from.until(then);
+        return sent.plus(since).minus(since.dividedBy(100));
     }
 }

@@ -4,6 +4,7 @@ package io.mortise.lock.redis.script;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
+import io.mortise.lock.spi.MonotonicTime;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -11,26 +12,26 @@ import org.jspecify.annotations.Nullable;
 
 /** One request that runs a script. It completes on the connection's I/O thread, in the order of the answers. */
 public final class ScriptCall extends AsyncCommand<String, String, List<Object>> {
-    private final long sentNanos;
+    private final MonotonicTime sentAt;
     private final int epoch;
     private final AtomicReference<@Nullable Runnable> written = new AtomicReference<>();
 
     private volatile Runnable answered = ScriptCall::nothing;
 
-    private ScriptCall(CommandType type, ScriptArgs args, long sentNanos, int epoch) {
+    private ScriptCall(CommandType type, ScriptArgs args, MonotonicTime sentAt, int epoch) {
         super(new Command<>(type, new ScriptReply(), args));
-        this.sentNanos = sentNanos;
+        this.sentAt = sentAt;
         this.epoch = epoch;
     }
 
     /** By its digest, which the server may not know. */
-    public static ScriptCall bySha1(LuaScript script, String[] keys, String[] args, long sentNanos, int epoch) {
-        return new ScriptCall(CommandType.EVALSHA, new ScriptArgs(script.sha1(), keys, args), sentNanos, epoch);
+    public static ScriptCall bySha1(LuaScript script, String[] keys, String[] args, MonotonicTime sentAt, int epoch) {
+        return new ScriptCall(CommandType.EVALSHA, new ScriptArgs(script.sha1(), keys, args), sentAt, epoch);
     }
 
     /** With its text, which the server keeps. */
-    public static ScriptCall byText(LuaScript script, String[] keys, String[] args, long sentNanos, int epoch) {
-        return new ScriptCall(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentNanos, epoch);
+    public static ScriptCall byText(LuaScript script, String[] keys, String[] args, MonotonicTime sentAt, int epoch) {
+        return new ScriptCall(CommandType.EVAL, new ScriptArgs(script.text(), keys, args), sentAt, epoch);
     }
 
     /** Told once: on the channel's thread as it is written, or by {@link #written}, also if that was before. */
@@ -69,8 +70,8 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
     }
 
     /** When it was handed to the connection. */
-    public long sentNanos() {
-        return sentNanos;
+    public MonotonicTime sentAt() {
+        return sentAt;
     }
 
     /** The connection that it was sent on at the earliest. */

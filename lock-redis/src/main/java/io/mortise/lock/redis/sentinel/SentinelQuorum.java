@@ -7,11 +7,11 @@ import io.mortise.lock.LockAdmin.Finding;
 import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -43,14 +43,14 @@ public final class SentinelQuorum {
     private volatile @Nullable Confirmation confirmation;
 
     /** A majority named the server of that connection; when it was asked. */
-    private record Confirmation(int epoch, long sentNanos) {}
+    private record Confirmation(int epoch, MonotonicTime sent) {}
 
     public SentinelQuorum(SentinelGroup sentinels, BackendContext context) {
         this.sentinels = sentinels;
         this.context = context;
     }
 
-    private record Question(int epoch, long sentNanos, CompletableFuture<Long> done) {}
+    private record Question(int epoch, MonotonicTime sent, CompletableFuture<MonotonicTime> done) {}
 
     /**
      * Completes with the instant from which a grant counts at the latest, when a majority of the sentinels names the server of
@@ -58,12 +58,12 @@ public final class SentinelQuorum {
      *
      * @param lease whose length says how old an answer may be
      */
-    public CompletableFuture<Long> named(RedisNode node, Duration lease) {
+    public CompletableFuture<MonotonicTime> named(RedisNode node, Duration lease) {
         int epoch = node.epoch();
-        long oldest = context.clock().nanoTime() - lease.toNanos() / FRESH_PART;
+        MonotonicTime oldest = context.clock().now().minus(lease.dividedBy(FRESH_PART));
         Confirmation latestYes = confirmation;
-        if (latestYes != null && latestYes.epoch == epoch && latestYes.sentNanos - oldest >= 0) {
-            return CompletableFuture.completedFuture(latestYes.sentNanos);
+        if (latestYes != null && latestYes.epoch == epoch && !latestYes.sent.isBefore(oldest)) {
+            return CompletableFuture.completedFuture(latestYes.sent);
         }
         Optional<SocketAddress> server = node.remote();
         if (server.isEmpty()) {
@@ -76,7 +76,7 @@ public final class SentinelQuorum {
             if (underWay != null && underWay.epoch == epoch && isRecent(underWay, oldest)) {
                 return underWay.done;
             }
-            question = new Question(epoch, context.clock().nanoTime(), new CompletableFuture<>());
+            question = new Question(epoch, context.clock().now(), new CompletableFuture<>());
             latest = question;
         }
         sentinels.ask(server.get()).thenAccept(verdict -> end(question, verdict, node));
@@ -84,19 +84,19 @@ public final class SentinelQuorum {
     }
 
     /** One that has just failed is not asked again at once for each of those who retry. */
-    private boolean isRecent(Question question, long oldest) {
-        return question.sentNanos - oldest >= 0
+    private boolean isRecent(Question question, MonotonicTime oldest) {
+        return !question.sent.isBefore(oldest)
                 && (!question.done.isDone()
-                        || context.clock().nanoTime() - question.sentNanos < BETWEEN_FAILURES.toNanos());
+                        || context.clock().since(question.sent).compareTo(BETWEEN_FAILURES) < 0);
     }
 
     private void end(Question question, SentinelVerdict verdict, RedisNode node) {
         if (verdict.confirmed()) {
             Confirmation before = confirmation;
-            if (before == null || before.epoch != question.epoch || question.sentNanos - before.sentNanos > 0) {
-                confirmation = new Confirmation(question.epoch, question.sentNanos);
+            if (before == null || before.epoch != question.epoch || question.sent.isAfter(before.sent)) {
+                confirmation = new Confirmation(question.epoch, question.sent);
             }
-            question.done.complete(question.sentNanos);
+            question.done.complete(question.sent);
             tellOfSilence(false, "");
             return;
         }
@@ -137,9 +137,9 @@ public final class SentinelQuorum {
     }
 
     /** Returns when that was last asked of which a majority said that it names the server of that connection. */
-    public OptionalLong lastNamed(int epoch) {
+    public Optional<MonotonicTime> lastNamed(int epoch) {
         Confirmation last = confirmation;
-        return last == null || last.epoch != epoch ? OptionalLong.empty() : OptionalLong.of(last.sentNanos);
+        return last == null || last.epoch != epoch ? Optional.empty() : Optional.of(last.sent);
     }
 
     private void tellOfSilence(boolean isSilent, String why) {

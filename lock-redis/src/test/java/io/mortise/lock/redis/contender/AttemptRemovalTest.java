@@ -7,6 +7,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.node.NodeBench;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
@@ -83,7 +84,7 @@ class AttemptRemovalTest {
     @Test
     void S08_whatIsAnsweredOnTheSameConnectionIsResolved() throws Exception {
         AttemptRemoval removal = removal(COUNTS);
-        removal.unanswered(node.epoch(), Long.MAX_VALUE);
+        removal.unanswered(node.epoch(), new ServerTime(Long.MAX_VALUE));
         assertThat(removal.mayYetExecute()).isTrue();
         assertThat(end(removal).complete()).isTrue();
         assertThat(removal.mayYetExecute()).isFalse();
@@ -93,7 +94,7 @@ class AttemptRemovalTest {
     @Test
     void S08_whatALostConnectionMayYetDeliverIsSweptUntilTheServerRefusesIt() throws Exception {
         AttemptRemoval removal = removal(COUNTS);
-        removal.unanswered(node.epoch() - 1, serverMicros() + 2_000_000);
+        removal.unanswered(node.epoch() - 1, new ServerTime(serverMicros() + 2_000_000));
         assertThat(end(removal).complete()).isFalse();
         assertThat(removal.mayYetExecute()).isTrue();
         Await.until("its outcome is known", NodeBench.SOON, () -> !removal.mayYetExecute());

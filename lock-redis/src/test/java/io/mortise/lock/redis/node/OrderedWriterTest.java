@@ -7,6 +7,7 @@ import io.lettuce.core.KillArgs;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redis.script.ScriptCall;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,12 +74,12 @@ class OrderedWriterTest {
         OrderedWriter order = new OrderedWriter(() -> {
             throw new AssertionError("nothing is to be written before it");
         });
-        ScriptCall ended = ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, 0, 0);
+        ScriptCall ended = ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicTime(0), 0);
         ended.written();
         order.send(ended, () -> {});
         order.onWriter();
         List<String> ran = new ArrayList<>();
-        order.send(ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, 0, 0), () -> ran.add("at once"));
+        order.send(ScriptCall.bySha1(APPEND, NO_KEYS, NO_KEYS, new MonotonicTime(0), 0), () -> ran.add("at once"));
         assertThat(ran).containsExactly("at once");
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ScriptCall;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,8 +27,7 @@ class RequestDeadlinesTest {
     }
 
     private ScriptCall begin() {
-        ScriptCall call =
-                ScriptCall.bySha1(new LuaScript("return 1"), new String[0], new String[0], clock.nanoTime(), 0);
+        ScriptCall call = ScriptCall.bySha1(new LuaScript("return 1"), new String[0], new String[0], clock.now(), 0);
         call.whenComplete((answer, failure) -> deadlines.ended());
         deadlines.begin(call);
         return call;
@@ -98,8 +98,7 @@ class RequestDeadlinesTest {
     @Test
     void S15_theMomentIsShortWhereTheLimitIs() {
         RequestDeadlines tight = new RequestDeadlines(clock, Duration.ofMillis(20), this::end);
-        ScriptCall call =
-                ScriptCall.bySha1(new LuaScript("return 1"), new String[0], new String[0], clock.nanoTime(), 0);
+        ScriptCall call = ScriptCall.bySha1(new LuaScript("return 1"), new String[0], new String[0], clock.now(), 0);
         tight.begin(call);
         clock.jump(Duration.ofSeconds(1));
         assertThat(overdue).isEmpty();
@@ -114,8 +113,7 @@ class RequestDeadlinesTest {
         clock.advance(Duration.ofSeconds(4));
         ScriptCall younger = begin();
         call.completeExceptionally(new IllegalStateException("NOSCRIPT"));
-        ScriptCall again =
-                ScriptCall.byText(new LuaScript("return 1"), new String[0], new String[0], call.sentNanos(), 0);
+        ScriptCall again = ScriptCall.byText(new LuaScript("return 1"), new String[0], new String[0], call.sentAt(), 0);
         deadlines.begin(again);
         clock.jump(Duration.ofSeconds(1));
         assertThat(overdue).as("its answer may have come during a pause").isEmpty();
@@ -146,8 +144,8 @@ class RequestDeadlinesTest {
         }
 
         @Override
-        public long nanoTime() {
-            return clock.nanoTime();
+        public MonotonicTime now() {
+            return clock.now();
         }
 
         @Override

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock.grant;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
@@ -13,6 +14,7 @@ import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.VoteTally;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -39,7 +41,7 @@ final class AcquireRound {
     private final List<AttemptAtMaster> parts;
     private final VoteTally tally;
     private final CompletableFuture<AttemptResult> outcome = new CompletableFuture<>();
-    private final long startNanos;
+    private final MonotonicTime start;
     private final Set<AttemptAtMaster> asked = ConcurrentHashMap.newKeySet();
     private volatile boolean lost;
     private volatile boolean withoutQuorum;
@@ -48,7 +50,7 @@ final class AcquireRound {
         this.contender = contender;
         this.parts = parts;
         this.tally = new VoteTally(quorum);
-        this.startNanos = contender.nanoTime();
+        this.start = contender.now();
     }
 
     /** Sends all requests. The core sees the outcome only after this has returned, so the next round is sent after this one. */
@@ -78,8 +80,8 @@ final class AcquireRound {
 
     private void ask(AttemptAtMaster part, MasterHandshake voting, int tries) {
         RedisNode node = voting.node();
-        long sentNanos = contender.nanoTime();
-        long notAfter = node.notAfter(sentNanos);
+        MonotonicTime sent = contender.now();
+        ServerTime notAfter = node.notAfter(sent);
         String[] args = contender.acquireArgs(part, voting, notAfter);
         part.orphans().requestSent(contender.mayWait());
         node.run(RedlockScript.ACQUIRE.script(), contender.keys().all(), args, new ReplyHandler() {
@@ -92,14 +94,14 @@ final class AcquireRound {
 
             @Override
             public void answered(List<Object> values) {
-                AcquireRound.this.answered(part, voting, sentNanos, values, tries, resent);
+                AcquireRound.this.answered(part, voting, sent, values, tries, resent);
             }
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
                     part.removal().unanswered(voting.epoch(), notAfter);
-                    contender.unanswered(part.master(), voting, sentNanos);
+                    contender.unanswered(part.master(), voting, sent);
                 }
                 part.orphans().requestCompleted();
                 if (notExecuted) {
@@ -116,7 +118,7 @@ final class AcquireRound {
     private void answered(
             AttemptAtMaster part,
             MasterHandshake voting,
-            long sentNanos,
+            MonotonicTime sent,
             List<Object> values,
             int tries,
             boolean resent) {
@@ -129,7 +131,7 @@ final class AcquireRound {
         } else {
             switch ((String) values.get(0)) {
                 case "busy" -> {
-                    recordServerTime(part, voting, sentNanos, (Long) values.get(4));
+                    recordServerTime(part, voting, sent, new ServerTime((Long) values.get(4)));
                     part.noGrantFound();
                     addVote(
                             part,
@@ -137,7 +139,7 @@ final class AcquireRound {
                             resent);
                 }
                 case "late" -> {
-                    recordServerTime(part, voting, sentNanos, (Long) values.get(1));
+                    recordServerTime(part, voting, sent, new ServerTime((Long) values.get(1)));
                     part.noGrantFound();
                     if (tries > 1 && !lost && !outcome.isDone() && !contender.isEnded()) {
                         ask(part, voting, tries - 1);
@@ -168,9 +170,9 @@ final class AcquireRound {
                 : new MasterVote.Conflicted(holder, remainingMillis, queuedBefore);
     }
 
-    static void recordServerTime(AttemptAtMaster part, MasterHandshake voting, long sentNanos, long serverMicros) {
-        voting.node().time().heard(sentNanos, serverMicros);
-        part.removal().answered(voting.epoch(), serverMicros);
+    static void recordServerTime(AttemptAtMaster part, MasterHandshake voting, MonotonicTime sent, ServerTime time) {
+        voting.node().time().heard(sent, time);
+        part.removal().answered(voting.epoch(), time);
     }
 
     /** @param resent whether the request was sent a second time, after the one that deletes its vote */
@@ -226,11 +228,11 @@ final class AcquireRound {
     }
 
     private void granted(long token) {
-        long validUntilNanos = LockClock.deadline(startNanos, contender.leaseDuration());
-        if (contender.nanoTime() - validUntilNanos >= 0) {
+        MonotonicTime validUntil = LockClock.deadline(start, contender.leaseDuration());
+        if (!contender.now().isBefore(validUntil)) {
             wonInVain("it took longer than the lease");
         } else {
-            outcome.complete(contender.grant(token, validUntilNanos, tally));
+            outcome.complete(contender.grant(token, validUntil, tally));
         }
     }
 

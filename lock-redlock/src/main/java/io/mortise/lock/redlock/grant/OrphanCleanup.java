@@ -39,7 +39,7 @@ final class OrphanCleanup {
                         entry.failed();
                     }
                 }),
-                context.clock().nanoTime() + within.toNanos());
+                context.clock().now().plus(within));
     }
 
     private static CompletionStage<Void> release(AttemptAtMaster part) {

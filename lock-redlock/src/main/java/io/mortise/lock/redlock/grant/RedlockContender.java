@@ -3,6 +3,7 @@ package io.mortise.lock.redlock.grant;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.redis.contender.ContenderRegistry;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
@@ -13,6 +14,7 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -37,14 +39,14 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     private static final String LAST_IN_QUEUE = "inf";
 
     /** Delay after which hints of fewer masters than a majority wake the contender. */
-    private static final long MIN_MINORITY_HINT_DELAY_NANOS = 5_000_000;
+    private static final Duration MIN_MINORITY_HINT_DELAY = Duration.ofMillis(5);
 
-    private static final long MAX_MINORITY_HINT_DELAY_NANOS = 20_000_000;
+    private static final Duration MAX_MINORITY_HINT_DELAY = Duration.ofMillis(20);
 
     /** Delay before a displaced contender asks with a new attempt id: no tight loop with a master that fails each time. */
-    private static final long MIN_DISPLACED_DELAY_NANOS = 20_000_000;
+    private static final Duration MIN_DISPLACED_DELAY = Duration.ofMillis(20);
 
-    private static final long MAX_DISPLACED_DELAY_NANOS = 100_000_000;
+    private static final Duration MAX_DISPLACED_DELAY = Duration.ofMillis(100);
 
     private final ContenderEnvironment environment;
     private final LockRequest request;
@@ -101,9 +103,9 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** @param tally of the round that was won: votes may still come in */
-    AttemptResult grant(long token, long validUntilNanos, VoteTally tally) {
+    AttemptResult grant(long token, MonotonicTime validUntil, VoteTally tally) {
         granted = true;
-        VoteRecoveryPolicy policy = new VoteRecoveryPolicy(tally, request.leaseDuration(), validUntilNanos);
+        VoteRecoveryPolicy policy = new VoteRecoveryPolicy(tally, request.leaseDuration(), validUntil);
         VoteRecovery recovery = new VoteRecovery(this, parts, policy, token);
         return new AttemptResult.Granted(
                 token,
@@ -112,7 +114,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
                         keys,
                         request.attemptId(),
                         request.leaseDuration(),
-                        validUntilNanos,
+                        validUntil,
                         recovery));
     }
 
@@ -132,7 +134,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         boolean first = displacedReason == null;
         displacedReason = reason;
         if (first) {
-            runWithin(MIN_DISPLACED_DELAY_NANOS, MAX_DISPLACED_DELAY_NANOS, () -> {
+            runWithin(MIN_DISPLACED_DELAY, MAX_DISPLACED_DELAY, () -> {
                 if (!granted && !ended) {
                     listener.wake();
                 }
@@ -140,8 +142,8 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         }
     }
 
-    private void runWithin(long minNanos, long maxNanos, Runnable action) {
-        long delay = ThreadLocalRandom.current().nextLong(minNanos, maxNanos);
+    private void runWithin(Duration min, Duration max, Runnable action) {
+        long delay = ThreadLocalRandom.current().nextLong(min.toNanos(), max.toNanos());
         environment.context().clock().schedule(Duration.ofNanos(delay), action);
     }
 
@@ -161,8 +163,8 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         return request.leaseDuration();
     }
 
-    long nanoTime() {
-        return environment.context().clock().nanoTime();
+    MonotonicTime now() {
+        return environment.context().clock().now();
     }
 
     /** Returns the name of the operation for error messages. */
@@ -174,15 +176,15 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         environment.quarantine().enterQuarantine(master, handshake);
     }
 
-    void unanswered(RedlockMaster master, MasterHandshake handshake, long sentNanos) {
-        environment.quarantine().unanswered(master, handshake, sentNanos);
+    void unanswered(RedlockMaster master, MasterHandshake handshake, MonotonicTime sent) {
+        environment.quarantine().unanswered(master, handshake, sent);
     }
 
     /** Returns the arguments of {@code acquire.lua}. */
-    String[] acquireArgs(AttemptAtMaster part, MasterHandshake voting, long notAfter) {
+    String[] acquireArgs(AttemptAtMaster part, MasterHandshake voting, ServerTime notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
         String mayBeQueued = part.orphans().mayBeQueued() ? "1" : "0";
-        String until = String.valueOf(notAfter);
+        String until = String.valueOf(notAfter.micros());
         return request.mayWait()
                 ? new String[] {
                     voting.runId(),
@@ -207,7 +209,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Returns the arguments of {@code recover_vote.lua}. */
-    String[] recoverVoteArgs(MasterHandshake voting, long notAfter, long token) {
+    String[] recoverVoteArgs(MasterHandshake voting, ServerTime notAfter, long token) {
         return new String[] {
             voting.runId(),
             keys.bucket(),
@@ -215,7 +217,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
             String.valueOf(token),
             ownerRecord,
             String.valueOf(request.leaseDuration().toMillis()),
-            String.valueOf(notAfter)
+            String.valueOf(notAfter.micros())
         };
     }
 
@@ -249,7 +251,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         if (count == environment.masters().quorum().majority()) {
             listener.wake();
         } else if (count == 1) {
-            runWithin(MIN_MINORITY_HINT_DELAY_NANOS, MAX_MINORITY_HINT_DELAY_NANOS, this::wakeOnMinorityHint);
+            runWithin(MIN_MINORITY_HINT_DELAY, MAX_MINORITY_HINT_DELAY, this::wakeOnMinorityHint);
         }
     }
 

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock.grant;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 
 /** The deadline of one grant, which rests on its keys at a majority of masters. */
@@ -20,10 +21,10 @@ final class RedlockKeepAlive extends KeepAlive {
             RedlockKeys.LockKeys keys,
             String attemptId,
             Duration leaseDuration,
-            long validUntilNanos,
+            MonotonicTime validUntil,
             VoteRecovery voteRecovery) {
         // Duration.dividedBy is slow.
-        super(clock, Duration.ofNanos(leaseDuration.toNanos() / RENEWALS_PER_LEASE), validUntilNanos);
+        super(clock, Duration.ofNanos(leaseDuration.toNanos() / RENEWALS_PER_LEASE), validUntil);
         this.keys = keys;
         this.attemptId = attemptId;
         this.leaseDuration = leaseDuration;

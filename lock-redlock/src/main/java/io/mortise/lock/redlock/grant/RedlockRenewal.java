@@ -12,6 +12,7 @@ import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -66,17 +67,17 @@ public final class RedlockRenewal {
             for (KeepAlive keepAlive : due.subList(from, Math.min(due.size(), from + BATCH_SIZE))) {
                 batch.add(new GrantRenewal((RedlockKeepAlive) keepAlive, masters.quorum()));
             }
-            long sentNanos = clock.nanoTime();
+            MonotonicTime sent = clock.now();
             for (RedlockMaster master : masters.all()) {
-                renew(master, batch, sentNanos);
+                renew(master, batch, sent);
             }
         }
     }
 
-    private void renew(RedlockMaster master, List<GrantRenewal> batch, long sentNanos) {
+    private void renew(RedlockMaster master, List<GrantRenewal> batch, MonotonicTime sent) {
         MasterHandshake voting = master.voting();
         if (voting == null) {
-            batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sentNanos));
+            batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sent));
             return;
         }
         String[] keys = new String[1 + batch.size()];
@@ -100,27 +101,27 @@ public final class RedlockRenewal {
                     YesNoTally.Answer answer = !counts
                             ? YesNoTally.Answer.NONE
                             : values.get(i).equals(1L) ? YesNoTally.Answer.YES : YesNoTally.Answer.NO;
-                    addAnswer(batch.get(i), master, answer, sentNanos);
+                    addAnswer(batch.get(i), master, answer, sent);
                 }
             }
 
             @Override
             public void failed(Throwable cause, boolean notExecuted) {
-                batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sentNanos));
+                batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sent));
             }
         });
     }
 
-    private void addAnswer(GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, long sentNanos) {
+    private void addAnswer(GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, MonotonicTime sent) {
         RedlockKeepAlive grant = renewal.grant;
         if (answer == YesNoTally.Answer.YES) {
-            grant.voteRecovery().voteSeen(master, sentNanos);
+            grant.voteRecovery().voteSeen(master, sent);
         } else if (answer == YesNoTally.Answer.NO && grant.voteRecovery().voteMissing(master)) {
             renewal.lostVotes.add(master);
         }
         switch (renewal.kept.add(answer)) {
             case OPEN -> {}
-            case ACCEPTED -> renewal.succeeded = grant.extend(LockClock.deadline(sentNanos, grant.leaseDuration()));
+            case ACCEPTED -> renewal.succeeded = grant.extend(LockClock.deadline(sent, grant.leaseDuration()));
             case REJECTED -> grant.removed("its key is missing on so many masters that no majority is left");
             case UNDECIDED ->
                 grant.unknown(new BackendUnavailableException("renewal: no quorum, " + renewal.kept.yes() + " of "

@@ -5,6 +5,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -25,7 +26,7 @@ final class ReleaseRound {
     private final String operation;
     private final Quorum quorum;
     private final YesNoTally held;
-    private final long retryUntilNanos;
+    private final MonotonicTime retryUntil;
     private final Queue<String> failed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
 
@@ -36,11 +37,11 @@ final class ReleaseRound {
         this.operation = operation;
         this.quorum = new Quorum(parts.size());
         this.held = new YesNoTally(quorum);
-        this.retryUntilNanos = context.clock().nanoTime()
-                + context.requestTimeout()
-                        .minus(parts.get(0).master().node().requestTimeout())
-                        .minus(RETRY_DELAY)
-                        .toNanos();
+        this.retryUntil = context.clock()
+                .now()
+                .plus(context.requestTimeout())
+                .minus(parts.get(0).master().node().requestTimeout())
+                .minus(RETRY_DELAY);
     }
 
     /** Completes with whether a majority still granted the lock, as far as is known; fails if no majority answered. */
@@ -73,7 +74,7 @@ final class ReleaseRound {
                             addAnswer(found.held() ? YesNoTally.Answer.YES : ifNothingFound);
                         },
                         failure -> {
-                            if (outcome.isDone() || context.clock().nanoTime() - retryUntilNanos >= 0) {
+                            if (outcome.isDone() || context.clock().hasPassed(retryUntil)) {
                                 contender.cleanUp(part);
                                 addFailed(part, String.valueOf(failure.getMessage()));
                                 addAnswer(YesNoTally.Answer.NONE);

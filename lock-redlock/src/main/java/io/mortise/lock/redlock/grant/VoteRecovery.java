@@ -2,11 +2,13 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.master.MasterHandshake;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.VoteRecoveryPolicy;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.List;
 
 /**
@@ -28,13 +30,13 @@ final class VoteRecovery {
     }
 
     /** Records that a renewal that was sent at the given time found the vote there. */
-    void voteSeen(RedlockMaster master, long sentNanos) {
-        policy.voteSeen(master.index(), sentNanos);
+    void voteSeen(RedlockMaster master, MonotonicTime sent) {
+        policy.voteSeen(master.index(), sent);
     }
 
     /** Records that a renewal found the vote missing, and returns whether to recover it once that renewal has succeeded. */
     boolean voteMissing(RedlockMaster master) {
-        return policy.voteMissing(master.index(), contender.nanoTime());
+        return policy.voteMissing(master.index(), contender.now());
     }
 
     /** Asks that master for its vote, which it gives if the key is free. The next renewal finds out whether it did. */
@@ -45,8 +47,8 @@ final class VoteRecovery {
         }
         AttemptAtMaster part = parts.get(master.index());
         RedisNode node = voting.node();
-        long sentNanos = contender.nanoTime();
-        long notAfter = node.notAfter(sentNanos);
+        MonotonicTime sent = contender.now();
+        ServerTime notAfter = node.notAfter(sent);
         part.orphans().requestSent(false);
         String[] args = contender.recoverVoteArgs(voting, notAfter, token);
         node.run(RedlockScript.RECOVER_VOTE.script(), contender.keys().all(), args, new ReplyHandler() {
@@ -55,11 +57,11 @@ final class VoteRecovery {
                 master.health().answered();
                 part.orphans().requestCompleted();
                 if (values.get(0).equals("late")) {
-                    AcquireRound.recordServerTime(part, voting, sentNanos, (Long) values.get(1));
+                    AcquireRound.recordServerTime(part, voting, sent, new ServerTime((Long) values.get(1)));
                 } else if (values.get(0) instanceof String) {
                     contender.enterQuarantine(master, voting);
                 } else if (values.get(0).equals(1L)) {
-                    policy.voteSeen(master.index(), sentNanos);
+                    policy.voteSeen(master.index(), sent);
                 }
                 cleanUpIfEnded(part);
             }
@@ -68,7 +70,7 @@ final class VoteRecovery {
             public void failed(Throwable cause, boolean notExecuted) {
                 if (!notExecuted) {
                     part.removal().unanswered(voting.epoch(), notAfter);
-                    contender.unanswered(master, voting, sentNanos);
+                    contender.unanswered(master, voting, sent);
                 }
                 part.orphans().requestCompleted();
                 cleanUpIfEnded(part);

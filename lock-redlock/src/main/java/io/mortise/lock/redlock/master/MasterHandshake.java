@@ -2,6 +2,7 @@
 package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.spi.MonotonicTime;
 
 /**
  * Reply of a master to the handshake on one connection. Its votes count only while that connection is the current one.
@@ -11,7 +12,7 @@ import io.mortise.lock.redis.node.RedisNode;
  * @param runId the Redis run id of its process
  * @param state the master's state at that time
  * @param agreesOnMaxLease whether the master stores no other longest lease than this client has
- * @param receivedNanos when the answer arrived, on this client's clock
+ * @param received when the answer arrived
  */
 public record MasterHandshake(
         RedisNode node,
@@ -19,7 +20,7 @@ public record MasterHandshake(
         String runId,
         QuarantinePolicy.MasterState state,
         boolean agreesOnMaxLease,
-        long receivedNanos) {
+        MonotonicTime received) {
     boolean isVoting() {
         return state.voting() && agreesOnMaxLease && isCurrent();
     }
@@ -30,11 +31,10 @@ public record MasterHandshake(
     }
 
     TestOnlyNewMasters.Incarnation incarnation() {
-        return new TestOnlyNewMasters.Incarnation(
-                runId, state.quarantinedSinceMicros().orElse(0));
+        return new TestOnlyNewMasters.Incarnation(runId, state.quarantinedSince());
     }
 
-    QuarantinePolicy.MasterState stateAt(long nanos) {
-        return state.after((nanos - receivedNanos) / 1_000);
+    QuarantinePolicy.MasterState stateAt(MonotonicTime instant) {
+        return state.after(received.until(instant));
     }
 }

@@ -3,6 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 
 /**
  * Tracks whether one master answers in time. A lagging master is not asked for votes, since none would count and each would have to
@@ -17,13 +18,13 @@ public final class MasterHealth {
     private volatile int unanswered; // in a row
 
     @GuardedBy("this")
-    private long inTimeSinceNanos;
+    private MonotonicTime inTimeSince;
 
     private volatile boolean lagging;
 
     MasterHealth(LockClock clock) {
         this.clock = clock;
-        this.inTimeSinceNanos = clock.nanoTime();
+        this.inTimeSince = clock.now();
     }
 
     /** Records that the master has answered a vote in time. */
@@ -38,7 +39,7 @@ public final class MasterHealth {
     /** Records that the master has answered a handshake in time, so that earlier requests no longer matter. */
     synchronized void handshakeSucceeded() {
         unanswered = 0;
-        inTimeSinceNanos = clock.nanoTime();
+        inTimeSince = clock.now();
         lagging = false;
     }
 
@@ -47,8 +48,8 @@ public final class MasterHealth {
      *
      * @return true once, when the master starts to lag: the caller repeats the handshake until it succeeds
      */
-    synchronized boolean unanswered(long sentNanos) {
-        if (lagging || sentNanos - inTimeSinceNanos < 0 || ++unanswered < MAX_UNANSWERED) {
+    synchronized boolean unanswered(MonotonicTime sent) {
+        if (lagging || sent.isBefore(inTimeSince) || ++unanswered < MAX_UNANSWERED) {
             return false;
         }
         lagging = true;

@@ -8,16 +8,18 @@ import io.mortise.lock.redis.admin.EvictionCheck;
 import io.mortise.lock.redis.node.NodeListener;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerInfo;
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -130,7 +132,7 @@ public final class MasterQuarantine {
 
     private CompletionStage<MasterHandshake> handshake(RedisNode node, int epoch, String info) {
         String runId = field(info, "run_id");
-        long sentNanos = context.clock().nanoTime();
+        MonotonicTime sent = context.clock().now();
         return node.ask(
                         "handshake",
                         RedlockScript.HANDSHAKE.script(),
@@ -138,28 +140,24 @@ public final class MasterQuarantine {
                         runId,
                         String.valueOf(masters.hadMajority() ? maxLease.toMillis() : 0))
                 .thenApply(answer -> {
-                    long nowMicros = (Long) answer.get(4);
-                    long sinceMicros = (Long) answer.get(2);
-                    node.time().heard(sentNanos, nowMicros);
+                    ServerTime now = new ServerTime((Long) answer.get(4));
+                    ServerTime since = new ServerTime((Long) answer.get(2));
+                    node.time().heard(sent, now);
                     long maxLeaseMillis = (Long) answer.get(3);
                     QuarantinePolicy.MasterState state = new QuarantinePolicy.MasterState(
                             answer.get(0).equals(1L),
                             answer.get(1).equals(1L),
-                            maxLeaseMillis == 0 ? OptionalLong.empty() : OptionalLong.of(maxLeaseMillis * 1_000),
-                            sinceMicros == 0 ? OptionalLong.empty() : OptionalLong.of(sinceMicros),
-                            nowMicros);
+                            maxLeaseMillis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(maxLeaseMillis)),
+                            since.equals(ServerTime.UNKNOWN) ? Optional.empty() : Optional.of(since),
+                            now);
                     return new MasterHandshake(
                             node,
                             epoch,
                             runId,
                             state,
-                            state.agreesOnMaxLease(maxLeaseMicros()),
-                            context.clock().nanoTime());
+                            state.agreesOnMaxLease(maxLease),
+                            context.clock().now());
                 });
-    }
-
-    private long maxLeaseMicros() {
-        return maxLease.toMillis() * 1_000;
     }
 
     private static String field(String info, String name) {
@@ -189,7 +187,7 @@ public final class MasterQuarantine {
     }
 
     private void maxLeaseDiffers(RedlockMaster master, MasterHandshake answer, boolean agreedBefore) {
-        Duration stored = Duration.ofNanos(answer.state().maxLeaseMicros().orElse(0) * 1_000);
+        Duration stored = answer.state().maxLease().orElse(Duration.ZERO);
         LockConfigurationException refusal = new LockConfigurationException("maxLease is " + maxLease
                 + " in this client, but "
                 + stored
@@ -214,9 +212,9 @@ public final class MasterQuarantine {
     }
 
     private QuarantinePolicy.Decision decide(RedlockMaster master, MasterHandshake known) {
-        return new QuarantinePolicy(quorum, maxLeaseMicros(), newMasters.contains(known.incarnation()))
+        return new QuarantinePolicy(quorum, maxLease, newMasters.contains(known.incarnation()))
                 .decide(
-                        known.stateAt(context.clock().nanoTime()),
+                        known.stateAt(context.clock().now()),
                         masters.othersThan(master).stream()
                                 .map(RedlockMaster::peerState)
                                 .toList());
@@ -225,7 +223,7 @@ public final class MasterQuarantine {
     private void applyPolicy(RedlockMaster master, MasterHandshake known) {
         QuarantinePolicy.Decision decision = decide(master, known);
         if (decision instanceof QuarantinePolicy.Decision.Stay stay) {
-            master.quarantineLeft(Duration.ofNanos(stay.micros() * 1_000));
+            master.quarantineLeft(stay.time());
         } else if (decision instanceof QuarantinePolicy.Decision.MaxLeaseConflict && known.agreesOnMaxLease()) {
             // A client whose maxLease may be wrong must not decide how long the master stays in quarantine.
             masters.othersThan(master).stream()
@@ -273,7 +271,8 @@ public final class MasterQuarantine {
             }
             List<String> args = new ArrayList<>();
             args.add(known.runId());
-            args.add(String.valueOf(known.state().quarantinedSinceMicros().orElse(0)));
+            args.add(String.valueOf(
+                    known.state().quarantinedSince().orElse(ServerTime.UNKNOWN).micros()));
             args.add(String.valueOf(maxLease.toMillis()));
             args.add(raiseToClock ? "1" : "0");
             for (String bucket : RedlockKeys.buckets()) {
@@ -311,8 +310,8 @@ public final class MasterQuarantine {
     }
 
     /** Records that a request on the connection of that handshake had no answer in time. */
-    public void unanswered(RedlockMaster master, MasterHandshake known, long sentNanos) {
-        if (master.health().unanswered(sentNanos)) {
+    public void unanswered(RedlockMaster master, MasterHandshake known, MonotonicTime sent) {
+        if (master.health().unanswered(sent)) {
             log.info("event=master-lags master={}", master.endpoint());
             repeatHandshake(master, known.node(), known.epoch());
         }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.vote.Quorum;
+import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 
 /**
  * Decides when a master that may have forgotten its votes leaves quarantine. Pure.
@@ -16,37 +18,37 @@ import java.util.OptionalLong;
  * also for a master that is new (ADR 0029).
  *
  * @param quorum of all masters
- * @param maxLeaseMicros no client of the namespace ever asks for a longer lease
+ * @param maxLease no client of the namespace ever asks for a longer lease
  * @param isNew whether the master is new and has not voted since: known in tests alone, see {@link TestOnlyNewMasters}
  */
-record QuarantinePolicy(Quorum quorum, long maxLeaseMicros, boolean isNew) {
+record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
     /**
-     * What a master reports about itself. Times are those of its own clock, in microseconds.
+     * What a master reports about itself. Times are those of its own clock.
      *
      * @param voting whether it still knows, in this run of its process, that it left quarantine
      * @param everVoted whether it still knows that it ever left quarantine
-     * @param maxLeaseMicros the longest lease that the clients of the namespace agreed on, if it still knows that
-     * @param quarantinedSinceMicros when a client first saw it in quarantine; empty if it votes
+     * @param maxLease the longest lease that the clients of the namespace agreed on, if it still knows that
+     * @param quarantinedSince when a client first saw it in quarantine; empty if it votes
      */
     record MasterState(
             boolean voting,
             boolean everVoted,
-            OptionalLong maxLeaseMicros,
-            OptionalLong quarantinedSinceMicros,
-            long nowMicros) {
+            Optional<Duration> maxLease,
+            Optional<ServerTime> quarantinedSince,
+            ServerTime now) {
         /** Returns the same state some time later. */
-        MasterState after(long micros) {
-            return new MasterState(voting, everVoted, maxLeaseMicros, quarantinedSinceMicros, nowMicros + micros);
+        MasterState after(Duration time) {
+            return new MasterState(voting, everVoted, maxLease, quarantinedSince, now.plus(time));
         }
 
         /** Returns whether a client with this maximum may count on the master. */
-        boolean agreesOnMaxLease(long micros) {
-            return maxLeaseMicros.orElse(micros) == micros;
+        boolean agreesOnMaxLease(Duration expected) {
+            return maxLease.orElse(expected).equals(expected);
         }
 
         /** Returns whether the master has no data of the namespace. */
         boolean isEmpty() {
-            return !everVoted && maxLeaseMicros.isEmpty();
+            return !everVoted && maxLease.isEmpty();
         }
     }
 
@@ -70,7 +72,7 @@ record QuarantinePolicy(Quorum quorum, long maxLeaseMicros, boolean isNew) {
         record AlreadyVoting() implements Decision {}
 
         /** The master stays in quarantine for that time. */
-        record Stay(long micros) implements Decision {}
+        record Stay(Duration time) implements Decision {}
 
         /** This client must not decide, since its longest lease may be wrong. */
         record MaxLeaseConflict() implements Decision {}
@@ -84,7 +86,7 @@ record QuarantinePolicy(Quorum quorum, long maxLeaseMicros, boolean isNew) {
     }
 
     Decision decide(MasterState state, List<PeerState> others) {
-        if (!state.agreesOnMaxLease(maxLeaseMicros)) {
+        if (!state.agreesOnMaxLease(maxLease)) {
             return new Decision.MaxLeaseConflict();
         }
         if (state.voting()) {
@@ -96,10 +98,10 @@ record QuarantinePolicy(Quorum quorum, long maxLeaseMicros, boolean isNew) {
         if (isNew) {
             return new Decision.Leave(true);
         }
-        long now = state.nowMicros();
-        long quarantineEnd = state.quarantinedSinceMicros().orElse(now) + maxLeaseMicros;
-        if (quarantineEnd > now) {
-            return new Decision.Stay(quarantineEnd - now);
+        ServerTime now = state.now();
+        ServerTime quarantineEnd = state.quarantinedSince().orElse(now).plus(maxLease);
+        if (now.isBefore(quarantineEnd)) {
+            return new Decision.Stay(now.until(quarantineEnd));
         }
         long voting = count(others, PeerState.VOTING);
         if (voting >= quorum.recoveryQuorum()) {
@@ -108,8 +110,10 @@ record QuarantinePolicy(Quorum quorum, long maxLeaseMicros, boolean isNew) {
         if (voting + count(others, PeerState.UNREACHABLE) < quorum.recoveryQuorum()) {
             return new Decision.Leave(true); // no master that could come back knows more
         }
-        long peersAwaitedUntil = quarantineEnd + maxLeaseMicros;
-        return peersAwaitedUntil > now ? new Decision.Stay(peersAwaitedUntil - now) : new Decision.Leave(true);
+        ServerTime peersAwaitedUntil = quarantineEnd.plus(maxLease);
+        return now.isBefore(peersAwaitedUntil)
+                ? new Decision.Stay(now.until(peersAwaitedUntil))
+                : new Decision.Leave(true);
     }
 
     private static long count(List<PeerState> others, PeerState state) {

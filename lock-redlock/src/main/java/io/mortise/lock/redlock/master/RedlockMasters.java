@@ -80,7 +80,8 @@ public final class RedlockMasters {
         for (RedlockMaster master : all) {
             MasterHandshake voting = master.voting();
             if (voting != null) {
-                return Optional.of(String.valueOf(voting.node().time().atMost(clock.nanoTime())));
+                return Optional.of(
+                        String.valueOf(voting.node().time().atMost(clock.now()).micros()));
             }
         }
         return Optional.empty();

@@ -3,6 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -18,15 +19,15 @@ public final class StartupMajorityWait {
     private final RedlockMasters masters;
     private final String endpoints;
     private final BackendContext context;
-    private final long startNanos;
+    private final MonotonicTime start;
     private final StartupWaitPolicy policy; // checks do not overlap
 
     public StartupMajorityWait(RedlockMasters masters, String endpoints, Duration maxLease, BackendContext context) {
         this.masters = masters;
         this.endpoints = endpoints;
         this.context = context;
-        this.startNanos = context.clock().nanoTime();
-        this.policy = new StartupWaitPolicy(context.connectTimeout(), maxLease, startNanos);
+        this.start = context.clock().now();
+        this.policy = new StartupWaitPolicy(context.connectTimeout(), maxLease, start);
     }
 
     /** Schedules the first check. */
@@ -44,7 +45,7 @@ public final class StartupMajorityWait {
             return;
         }
         Optional<Duration> majorityIn = masters.majorityIn();
-        switch (policy.decide(context.clock().nanoTime(), majorityIn)) {
+        switch (policy.decide(context.clock().now(), majorityIn)) {
             case GIVE_UP -> {
                 masters.majorityVotes().completeExceptionally(new BackendUnavailableException(failureMessage()));
                 return;
@@ -62,7 +63,8 @@ public final class StartupMajorityWait {
 
     /** Returns the message of the error if no majority votes in time, with the state of each master. */
     public String failureMessage() {
-        return "no quorum at " + endpoints + " in " + (context.clock().nanoTime() - startNanos) / 1_000_000 + " ms: "
+        return "no quorum at " + endpoints + " in "
+                + context.clock().since(start).toMillis() + " ms: "
                 + masters.all().stream()
                         .map(master ->
                                 master.endpoint() + ": " + (master.voting() == null ? master.whyNotVoting() : "votes"))

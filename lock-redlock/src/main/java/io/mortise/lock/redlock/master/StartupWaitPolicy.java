@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -22,27 +23,27 @@ final class StartupWaitPolicy {
 
     private final Duration connectTimeout;
     private final Duration longest;
-    private final long startNanos;
-    private long lastExplainedNanos;
+    private final MonotonicTime start;
+    private MonotonicTime lastExplained;
     private boolean logged;
 
-    StartupWaitPolicy(Duration connectTimeout, Duration maxLease, long startNanos) {
+    StartupWaitPolicy(Duration connectTimeout, Duration maxLease, MonotonicTime start) {
         this.connectTimeout = connectTimeout;
         // A quarantine, the wait for masters that know the counters, and the connect timeout before and after.
         this.longest = connectTimeout.plus(maxLease).multipliedBy(2);
-        this.startNanos = startNanos;
-        this.lastExplainedNanos = startNanos;
+        this.start = start;
+        this.lastExplained = start;
     }
 
     /** @param majorityIn in what time a majority votes if it needs nothing but time; empty if something else is missing */
-    Decision decide(long nowNanos, Optional<Duration> majorityIn) {
-        if (nowNanos - startNanos >= longest.toNanos()) {
+    Decision decide(MonotonicTime now, Optional<Duration> majorityIn) {
+        if (start.until(now).compareTo(longest) >= 0) {
             return Decision.GIVE_UP;
         }
         if (majorityIn.isEmpty()) {
-            return nowNanos - lastExplainedNanos >= connectTimeout.toNanos() ? Decision.GIVE_UP : Decision.WAIT;
+            return lastExplained.until(now).compareTo(connectTimeout) >= 0 ? Decision.GIVE_UP : Decision.WAIT;
         }
-        lastExplainedNanos = nowNanos;
+        lastExplained = now;
         if (logged || majorityIn.get().compareTo(MIN_LOGGED_WAIT) < 0) {
             return Decision.WAIT;
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
+import io.mortise.lock.redis.node.ServerTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -17,9 +18,9 @@ record TestOnlyNewMasters(Set<Incarnation> incarnations) {
      * Identifies a master from when it was first seen in quarantine until it votes or loses its data.
      *
      * @param runId the Redis run id of its process
-     * @param quarantinedSinceMicros when the quarantine was first seen, by the master's clock; a loss in the same process changes it
+     * @param quarantinedSince when the quarantine was first seen, by the master's clock; empty if it votes; a loss in the same process changes it
      */
-    record Incarnation(String runId, long quarantinedSinceMicros) {}
+    record Incarnation(String runId, Optional<ServerTime> quarantinedSince) {}
 
     /**
      * Returns what is known after all masters were read.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.vote;
 
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 
@@ -39,7 +40,7 @@ public final class RedlockRetryPolicy {
         if (!held) {
             Duration grown = (hasVotes ? SPLIT_WITH_VOTES : SPLIT_WITHOUT_VOTES)
                     .multipliedBy(1L << Math.min(Math.max(0, splitRounds - 1), MAX_DOUBLINGS));
-            Duration limited = grown.compareTo(MAX_SPLIT_DELAY) < 0 ? grown : MAX_SPLIT_DELAY;
+            Duration limited = Durations.shorter(grown, MAX_SPLIT_DELAY);
             return limited.dividedBy(10).plusNanos((long) (limited.toNanos() * random));
         }
         List<MasterVote.Conflicted> conflicts = votes.stream()

@@ -3,6 +3,7 @@ package io.mortise.lock.redlock.vote;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -18,7 +19,7 @@ public final class VoteRecoveryPolicy {
     private final Duration leaseDuration;
 
     @GuardedBy("this")
-    private final long[] expiresNanos;
+    private final MonotonicTime[] expires;
 
     @GuardedBy("this")
     private final BitSet seen = new BitSet();
@@ -30,25 +31,24 @@ public final class VoteRecoveryPolicy {
      * Starts with the votes that won the round.
      *
      * @param tally of the round that was won: votes may still come in
-     * @param validUntilNanos deadline of the grant that was won
+     * @param validUntil deadline of the grant that was won
      */
-    public VoteRecoveryPolicy(VoteTally tally, Duration leaseDuration, long validUntilNanos) {
+    public VoteRecoveryPolicy(VoteTally tally, Duration leaseDuration, MonotonicTime validUntil) {
         this.tally = tally;
         this.leaseDuration = leaseDuration;
-        this.expiresNanos = new long[tally.votes().size()];
-        Arrays.fill(expiresNanos, validUntilNanos);
+        this.expires = new MonotonicTime[tally.votes().size()];
+        Arrays.fill(expires, validUntil);
     }
 
     /** Records that a request that was sent at the given time found or made the vote at that master. */
-    public synchronized void voteSeen(int master, long sentNanos) {
-        long deadline = LockClock.deadline(sentNanos, leaseDuration);
-        expiresNanos[master] = deadline - expiresNanos[master] > 0 ? deadline : expiresNanos[master];
+    public synchronized void voteSeen(int master, MonotonicTime sent) {
+        expires[master] = expires[master].orLater(LockClock.deadline(sent, leaseDuration));
         seen.set(master);
     }
 
     /** Records that the vote is missing at that master and returns whether it may be asked for again. */
-    public synchronized boolean voteMissing(int master, long nowNanos) {
-        boolean mayHaveExpired = nowNanos - expiresNanos[master] >= 0;
+    public synchronized boolean voteMissing(int master, MonotonicTime now) {
+        boolean mayHaveExpired = !now.isBefore(expires[master]);
         if (!mayHaveExpired && hadVote(master)) {
             deleted.set(master);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.vote.Quorum;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -9,7 +10,6 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -200,9 +200,10 @@ record QuarantineModel(long maxLease, boolean fromLoss) {
             }
             long seen = fromLoss ? -age : -2 * maxLease;
             QuarantinePolicy.MasterState masterState = new QuarantinePolicy.MasterState(
-                    false, node.everVoted, OptionalLong.empty(), OptionalLong.of(seen), 0);
-            boolean leaves = new QuarantinePolicy(QUORUM, maxLease, false).decide(masterState, others)
-                    instanceof QuarantinePolicy.Decision.Leave;
+                    false, node.everVoted, Optional.empty(), Optional.of(new ServerTime(seen)), new ServerTime(0));
+            boolean leaves =
+                    new QuarantinePolicy(QUORUM, SimulatedMaster.steps(maxLease), false).decide(masterState, others)
+                            instanceof QuarantinePolicy.Decision.Leave;
             state.nodes[i] = leaves
                     ? new Node(true, true, UNSEEN, node.owner, node.left)
                     : new Node(false, node.everVoted, age, node.owner, node.left);

@@ -8,19 +8,25 @@ import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.UNREACHA
 import static io.mortise.lock.redlock.master.QuarantinePolicy.PeerState.VOTING;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.QuarantinePolicy.Decision;
 import io.mortise.lock.redlock.master.QuarantinePolicy.MasterState;
 import io.mortise.lock.redlock.master.QuarantinePolicy.PeerState;
 import io.mortise.lock.redlock.vote.Quorum;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Three masters unless the name says five. The longest lease is 100, the time is 1000. */
+/** Three masters unless the name says five. The longest lease is 100 s, the time is second 1000. */
 class QuarantinePolicyTest {
-    private static final long LEASE = 100;
-    private static final long NOW = 1000;
+    private static final Duration LEASE = Duration.ofSeconds(100);
+    private static final ServerTime NOW = at(1000);
+
+    private static ServerTime at(long seconds) {
+        return ServerTime.UNKNOWN.plus(Duration.ofSeconds(seconds));
+    }
 
     private static Decision decide(MasterState state, PeerState... others) {
         return new QuarantinePolicy(new Quorum(others.length + 1), LEASE, false).decide(state, List.of(others));
@@ -31,17 +37,17 @@ class QuarantinePolicyTest {
     }
 
     private static MasterState restarted(long since) {
-        return new MasterState(false, true, OptionalLong.of(LEASE), OptionalLong.of(since), NOW);
+        return new MasterState(false, true, Optional.of(LEASE), Optional.of(at(since)), NOW);
     }
 
     private static MasterState empty(long since) {
-        return new MasterState(false, false, OptionalLong.empty(), OptionalLong.of(since), NOW);
+        return new MasterState(false, false, Optional.empty(), Optional.of(at(since)), NOW);
     }
 
     @Test
     void votingMasterKeepsVoting() {
         assertThat(decide(
-                        new MasterState(true, true, OptionalLong.of(LEASE), OptionalLong.empty(), NOW),
+                        new MasterState(true, true, Optional.of(LEASE), Optional.empty(), NOW),
                         UNREACHABLE,
                         UNREACHABLE))
                 .isEqualTo(new Decision.AlreadyVoting());
@@ -50,13 +56,12 @@ class QuarantinePolicyTest {
     @Test
     void S01_quarantineLastsALeaseFromWhenItWasSeen() {
         for (MasterState late : List.of(restarted(930), empty(930))) {
-            assertThat(decide(late, VOTING, VOTING)).isEqualTo(new Decision.Stay(30));
+            assertThat(decide(late, VOTING, VOTING)).isEqualTo(new Decision.Stay(Duration.ofSeconds(30)));
         }
         for (MasterState early : List.of(restarted(900), empty(900))) {
             assertThat(decide(early, VOTING, VOTING)).isEqualTo(new Decision.Leave(false));
         }
-        assertThat(decide(
-                        new MasterState(false, false, OptionalLong.empty(), OptionalLong.empty(), NOW), VOTING, VOTING))
+        assertThat(decide(new MasterState(false, false, Optional.empty(), Optional.empty(), NOW), VOTING, VOTING))
                 .as("not seen before")
                 .isEqualTo(new Decision.Stay(LEASE));
     }
@@ -64,24 +69,24 @@ class QuarantinePolicyTest {
     /** All may have voted until just now, whatever their uptime: deleted data looks like no data. */
     @Test
     void S01_emptyMastersStayInQuarantineIfAllAreEmpty() {
-        assertThat(decide(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(LEASE));
-        assertThat(decide(empty(901), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(1));
+        assertThat(decide(empty(1000), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(LEASE));
+        assertThat(decide(empty(901), EMPTY, EMPTY)).isEqualTo(new Decision.Stay(Duration.ofSeconds(1)));
         assertThat(decide(empty(900), EMPTY, EMPTY)).isEqualTo(new Decision.Leave(true));
     }
 
     @Test
     void S01_emptyMasterAmongOthersStaysInQuarantine() {
-        assertThat(decide(empty(990), EMPTY, QUARANTINED)).isEqualTo(new Decision.Stay(90));
+        assertThat(decide(empty(990), EMPTY, QUARANTINED)).isEqualTo(new Decision.Stay(Duration.ofSeconds(90)));
         assertThat(decide(empty(900), EMPTY, QUARANTINED)).isEqualTo(new Decision.Leave(true));
-        assertThat(decide(empty(990), EMPTY, UNREACHABLE)).isEqualTo(new Decision.Stay(90));
+        assertThat(decide(empty(990), EMPTY, UNREACHABLE)).isEqualTo(new Decision.Stay(Duration.ofSeconds(90)));
     }
 
     @Test
     void S03_unreachablePeersAreAwaitedForAnotherLease() {
-        assertThat(decide(restarted(850), VOTING, UNREACHABLE)).isEqualTo(new Decision.Stay(50));
+        assertThat(decide(restarted(850), VOTING, UNREACHABLE)).isEqualTo(new Decision.Stay(Duration.ofSeconds(50)));
         assertThat(decide(restarted(800), VOTING, UNREACHABLE)).isEqualTo(new Decision.Leave(true));
-        assertThat(decide(empty(950), UNREACHABLE, UNREACHABLE)).isEqualTo(new Decision.Stay(50));
-        assertThat(decide(empty(850), UNREACHABLE, UNREACHABLE)).isEqualTo(new Decision.Stay(50));
+        assertThat(decide(empty(950), UNREACHABLE, UNREACHABLE)).isEqualTo(new Decision.Stay(Duration.ofSeconds(50)));
+        assertThat(decide(empty(850), UNREACHABLE, UNREACHABLE)).isEqualTo(new Decision.Stay(Duration.ofSeconds(50)));
     }
 
     @Test
@@ -96,7 +101,7 @@ class QuarantinePolicyTest {
     void anyThreeOthersOfFiveKnowAllCounters() {
         assertThat(decide(restarted(900), VOTING, VOTING, VOTING, UNREACHABLE)).isEqualTo(new Decision.Leave(false));
         assertThat(decide(restarted(900), VOTING, VOTING, UNREACHABLE, UNREACHABLE))
-                .isEqualTo(new Decision.Stay(100));
+                .isEqualTo(new Decision.Stay(Duration.ofSeconds(100)));
         List<PeerState> quarantined = Collections.nCopies(4, QUARANTINED);
         assertThat(decide(restarted(900), quarantined.toArray(PeerState[]::new)))
                 .isEqualTo(new Decision.Leave(true));
@@ -104,13 +109,13 @@ class QuarantinePolicyTest {
 
     @Test
     void S01_clientWithDifferentMaxLeaseEndsNoQuarantine() {
-        MasterState other = new MasterState(true, true, OptionalLong.of(LEASE + 1), OptionalLong.empty(), NOW);
+        MasterState other = new MasterState(true, true, Optional.of(LEASE.plusSeconds(1)), Optional.empty(), NOW);
         assertThat(decide(other, VOTING, VOTING)).isEqualTo(new Decision.MaxLeaseConflict());
-        MasterState old = new MasterState(false, true, OptionalLong.of(LEASE + 1), OptionalLong.of(0), NOW);
+        MasterState old = new MasterState(false, true, Optional.of(LEASE.plusSeconds(1)), Optional.of(at(0)), NOW);
         assertThat(decide(old, VOTING, VOTING)).isEqualTo(new Decision.MaxLeaseConflict());
         assertThat(decide(empty(0), MAX_LEASE_DIFFERS, VOTING)).isEqualTo(new Decision.MaxLeaseConflict());
         assertThat(decide(
-                        new MasterState(true, true, OptionalLong.of(LEASE), OptionalLong.empty(), NOW),
+                        new MasterState(true, true, Optional.of(LEASE), Optional.empty(), NOW),
                         MAX_LEASE_DIFFERS,
                         VOTING))
                 .as("who was admitted by others goes on")
@@ -119,8 +124,8 @@ class QuarantinePolicyTest {
 
     @Test
     void newMasterInTestsLeavesQuarantineAtOnce() {
-        assertThat(decideNew(empty(NOW), EMPTY, EMPTY)).isEqualTo(new Decision.Leave(true));
-        assertThat(decideNew(empty(NOW), VOTING, QUARANTINED)).isEqualTo(new Decision.Leave(true));
-        assertThat(decideNew(empty(NOW), MAX_LEASE_DIFFERS, EMPTY)).isEqualTo(new Decision.MaxLeaseConflict());
+        assertThat(decideNew(empty(1000), EMPTY, EMPTY)).isEqualTo(new Decision.Leave(true));
+        assertThat(decideNew(empty(1000), VOTING, QUARANTINED)).isEqualTo(new Decision.Leave(true));
+        assertThat(decideNew(empty(1000), MAX_LEASE_DIFFERS, EMPTY)).isEqualTo(new Decision.MaxLeaseConflict());
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
-import java.util.OptionalLong;
+import io.mortise.lock.redis.node.ServerTime;
+import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Simulates one master with one lock as the scripts treat it. */
@@ -104,6 +106,11 @@ final class SimulatedMaster {
         now = new State(now.owner, now.expiresAt, now.counter, now.votingRun, 0);
     }
 
+    /** Returns so many steps of a simulation: its server clocks show microseconds. */
+    static Duration steps(long count) {
+        return Duration.ofNanos(1_000 * count);
+    }
+
     QuarantinePolicy.MasterState state(long time) {
         if (!isVoting() && now.since == 0) {
             now = new State(now.owner, now.expiresAt, now.counter, now.votingRun, time);
@@ -111,9 +118,9 @@ final class SimulatedMaster {
         return new QuarantinePolicy.MasterState(
                 isVoting(),
                 now.votingRun != null,
-                OptionalLong.empty(),
-                isVoting() ? OptionalLong.empty() : OptionalLong.of(now.since),
-                time);
+                Optional.empty(),
+                isVoting() ? Optional.empty() : Optional.of(new ServerTime(now.since)),
+                new ServerTime(time));
     }
 
     QuarantinePolicy.PeerState peerState() {

@@ -6,24 +6,25 @@ import static io.mortise.lock.redlock.master.StartupWaitPolicy.Decision.LOG_AND_
 import static io.mortise.lock.redlock.master.StartupWaitPolicy.Decision.WAIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** With a connect timeout of 10 s, and leases of 30 s at most. */
 class StartupWaitPolicyTest {
-    private static final long START = Long.MAX_VALUE - 5_000_000_000L; // the clock may overflow
+    private static final MonotonicTime START =
+            new MonotonicTime(Long.MAX_VALUE).minus(Duration.ofSeconds(5)); // the clock may overflow
 
     private final StartupWaitPolicy policy =
             new StartupWaitPolicy(Duration.ofSeconds(10), Duration.ofSeconds(30), START);
 
     private StartupWaitPolicy.Decision at(long seconds) {
-        return policy.decide(START + Duration.ofSeconds(seconds).toNanos(), Optional.empty());
+        return policy.decide(START.plus(Duration.ofSeconds(seconds)), Optional.empty());
     }
 
     private StartupWaitPolicy.Decision at(long seconds, long majorityInMillis) {
-        return policy.decide(
-                START + Duration.ofSeconds(seconds).toNanos(), Optional.of(Duration.ofMillis(majorityInMillis)));
+        return policy.decide(START.plus(Duration.ofSeconds(seconds)), Optional.of(Duration.ofMillis(majorityInMillis)));
     }
 
     @Test

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.master;
 
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.TestOnlyNewMasters.Incarnation;
 import io.mortise.lock.redlock.vote.Quorum;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -33,7 +34,7 @@ record TestOnlyNewMastersModel(Rule rule) {
     private static final int MASTERS = 3;
     private static final int CLIENTS = 2;
     private static final Quorum QUORUM = new Quorum(MASTERS);
-    private static final long LEASE = 1;
+    private static final Duration LEASE = SimulatedMaster.steps(1);
 
     /**
      * @param since as handshake.lua stores it: 0 if it votes or no client has seen it in quarantine
@@ -135,10 +136,10 @@ record TestOnlyNewMastersModel(Rule rule) {
                                 .allMatch(QuarantinePolicy.PeerState.EMPTY::equals)
                 : client.newMasters.contains(incarnation(m, seen));
         QuarantinePolicy.MasterState masterState = new QuarantinePolicy.MasterState(
-                false, false, OptionalLong.empty(), OptionalLong.of(seen.since), seen.since);
+                false, false, Optional.empty(), Optional.of(new ServerTime(seen.since)), new ServerTime(seen.since));
         return new QuarantinePolicy(QUORUM, LEASE, isNew).decide(masterState, others)
                         instanceof QuarantinePolicy.Decision.Leave
-                ? leaving(state, c, m, new Incarnation("", seen.since))
+                ? leaving(state, c, m, new Incarnation("", Optional.of(new ServerTime(seen.since))))
                 : state;
     }
 
@@ -150,7 +151,7 @@ record TestOnlyNewMastersModel(Rule rule) {
             return state;
         }
         State arrived = leaving(state, c, m, null);
-        return node.since == leaving.quarantinedSinceMicros()
+        return leaving.quarantinedSince().equals(Optional.of(new ServerTime(node.since)))
                 ? new State(with(state.nodes, m, new Node(true, 0, true, node.forgot)), arrived.clients, state.lost)
                 : arrived;
     }
@@ -179,7 +180,8 @@ record TestOnlyNewMastersModel(Rule rule) {
     }
 
     private Incarnation incarnation(int m, Node seen) {
-        return new Incarnation("run of " + m, rule == Rule.BY_PROCESS ? 0 : seen.since);
+        return new Incarnation(
+                "run of " + m, rule == Rule.BY_PROCESS ? Optional.empty() : Optional.of(new ServerTime(seen.since)));
     }
 
     private static boolean votes(View view) {

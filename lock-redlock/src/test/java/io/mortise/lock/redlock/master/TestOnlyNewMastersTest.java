@@ -3,6 +3,7 @@ package io.mortise.lock.redlock.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.master.TestOnlyNewMasters.Incarnation;
 import io.mortise.lock.redlock.master.TestOnlyNewMastersModel.Rule;
 import java.util.List;
@@ -10,8 +11,12 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class TestOnlyNewMastersTest {
-    private static final Optional<Incarnation> ONE = Optional.of(new Incarnation("one", 1));
-    private static final Optional<Incarnation> TWO = Optional.of(new Incarnation("two", 1));
+    private static final Optional<Incarnation> ONE = Optional.of(incarnation("one", 1));
+    private static final Optional<Incarnation> TWO = Optional.of(incarnation("two", 1));
+
+    private static Incarnation incarnation(String runId, long quarantinedSince) {
+        return new Incarnation(runId, Optional.of(new ServerTime(quarantinedSince)));
+    }
 
     @Test
     void mastersAreNewOnlyIfAllAreEmpty() {
@@ -19,11 +24,9 @@ class TestOnlyNewMastersTest {
                 .isEqualTo(TestOnlyNewMasters.NONE);
         TestOnlyNewMasters both = TestOnlyNewMasters.NONE.update(List.of(ONE, TWO));
         assertThat(both.update(List.of(ONE, Optional.empty()))).isEqualTo(both);
-        assertThat(both.contains(new Incarnation("one", 1))).isTrue();
-        assertThat(both.contains(new Incarnation("one", 2))).as("lost its data").isFalse();
-        assertThat(both.contains(new Incarnation("three", 1)))
-                .as("was restarted")
-                .isFalse();
+        assertThat(both.contains(incarnation("one", 1))).isTrue();
+        assertThat(both.contains(incarnation("one", 2))).as("lost its data").isFalse();
+        assertThat(both.contains(incarnation("three", 1))).as("was restarted").isFalse();
     }
 
     @Test

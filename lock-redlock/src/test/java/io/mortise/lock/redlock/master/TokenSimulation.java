@@ -247,7 +247,7 @@ final class TokenSimulation {
                         ? QuarantinePolicy.PeerState.UNREACHABLE
                         : masters.get(other).peerState())
                 .toList();
-        QuarantinePolicy policy = new QuarantinePolicy(quorum, MAX_LEASE, false);
+        QuarantinePolicy policy = new QuarantinePolicy(quorum, SimulatedMaster.steps(MAX_LEASE), false);
         if (policy.decide(master.state(now), others) instanceof QuarantinePolicy.Decision.Leave leave) {
             long known = IntStream.range(0, quorum.masters())
                     .filter(other -> other != node)

@@ -4,6 +4,7 @@ package io.mortise.lock.redlock.vote;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -11,8 +12,9 @@ import org.junit.jupiter.api.Test;
 /** Master 0 has voted, master 1 was late with its vote, master 2 has not. */
 class VoteRecoveryPolicyTest {
     private static final Duration LEASE = Duration.ofSeconds(4);
-    private static final long GRANTED = Long.MAX_VALUE - 1_000; // the clock may wrap around
-    private static final long EXPIRED = LockClock.deadline(GRANTED, LEASE);
+    private static final Duration NANOSECOND = Duration.ofNanos(1);
+    private static final MonotonicTime GRANTED = new MonotonicTime(Long.MAX_VALUE - 1_000); // the clock may wrap around
+    private static final MonotonicTime EXPIRED = LockClock.deadline(GRANTED, LEASE);
 
     private final VoteTally tally = new VoteTally(new Quorum(3));
     private VoteRecoveryPolicy policy;
@@ -27,32 +29,34 @@ class VoteRecoveryPolicyTest {
     @Test
     void S06_voteThatMayHaveExpiredMayBeRecovered() {
         assertThat(policy.voteMissing(0, EXPIRED)).isTrue();
-        long renewed = GRANTED + LEASE.toNanos() / 3;
+        MonotonicTime renewed = GRANTED.plus(LEASE.dividedBy(3));
         policy.voteSeen(1, renewed);
         assertThat(policy.voteMissing(1, LockClock.deadline(renewed, LEASE))).isTrue();
     }
 
     @Test
     void S06_deletedVoteIsNotRecovered() {
-        assertThat(policy.voteMissing(0, EXPIRED - 1)).isFalse();
-        assertThat(policy.voteMissing(1, EXPIRED - 1)).as("a late vote").isFalse();
+        assertThat(policy.voteMissing(0, EXPIRED.minus(NANOSECOND))).isFalse();
+        assertThat(policy.voteMissing(1, EXPIRED.minus(NANOSECOND)))
+                .as("a late vote")
+                .isFalse();
         assertThat(policy.voteMissing(0, EXPIRED)).as("permanently").isFalse();
         assertThat(policy.voteMissing(1, EXPIRED)).as("permanently").isFalse();
     }
 
     @Test
     void S06_deletedRenewedVoteIsNotRecovered() {
-        long renewed = GRANTED + LEASE.toNanos() / 3;
+        MonotonicTime renewed = GRANTED.plus(LEASE.dividedBy(3));
         policy.voteSeen(2, renewed);
         policy.voteSeen(2, GRANTED); // an answer that was slower
-        long expired = LockClock.deadline(renewed, LEASE);
-        assertThat(policy.voteMissing(2, expired - 1)).isFalse();
+        MonotonicTime expired = LockClock.deadline(renewed, LEASE);
+        assertThat(policy.voteMissing(2, expired.minus(NANOSECOND))).isFalse();
         assertThat(policy.voteMissing(2, expired)).isFalse();
     }
 
     @Test
     void S06_voteNeverGrantedMayBeRequestedAfterALease() {
-        assertThat(policy.voteMissing(2, EXPIRED - 1)).isFalse();
+        assertThat(policy.voteMissing(2, EXPIRED.minus(NANOSECOND))).isFalse();
         assertThat(policy.voteMissing(2, EXPIRED)).isTrue();
     }
 }

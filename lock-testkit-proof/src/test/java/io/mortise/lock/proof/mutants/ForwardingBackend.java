@@ -10,6 +10,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -61,7 +62,7 @@ class ForwardingBackend implements LockBackend {
     }
 
     /** Until when the core believes. */
-    long validUntil(LockRequest request, long until) {
+    MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
         return until;
     }
 

@@ -4,25 +4,31 @@ package io.mortise.lock.proof.mutants;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
-import java.util.function.LongUnaryOperator;
+import java.util.function.UnaryOperator;
 
 /** Says of a grant what an honest keep-alive says of it, its deadline perhaps moved. */
 final class ForwardingKeepAlive extends KeepAlive {
     final KeepAlive honest;
 
-    private ForwardingKeepAlive(LockClock clock, KeepAlive honest, Duration renewEvery, LongUnaryOperator deadline) {
-        super(clock, renewEvery, deadline.applyAsLong(honest.validUntil()));
+    private ForwardingKeepAlive(
+            LockClock clock, KeepAlive honest, Duration renewEvery, UnaryOperator<MonotonicTime> deadline) {
+        super(clock, renewEvery, deadline.apply(honest.validUntil()));
         this.honest = honest;
     }
 
     static ForwardingKeepAlive of(
-            LockClock clock, KeepAlive honest, Duration renewEvery, LongUnaryOperator deadline, ForwardingBackend by) {
+            LockClock clock,
+            KeepAlive honest,
+            Duration renewEvery,
+            UnaryOperator<MonotonicTime> deadline,
+            ForwardingBackend by) {
         ForwardingKeepAlive made = new ForwardingKeepAlive(clock, honest, renewEvery, deadline);
         boolean attached = honest.attach(new Listener() {
             @Override
             public void extended() {
-                made.extend(deadline.applyAsLong(honest.validUntil()));
+                made.extend(deadline.apply(honest.validUntil()));
             }
 
             @Override

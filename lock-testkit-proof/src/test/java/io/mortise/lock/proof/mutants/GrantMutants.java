@@ -12,6 +12,7 @@ import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -121,7 +122,7 @@ final class GrantMutants {
 
     private static AttemptResult forged(LockRequest request, MutantConnection connection) {
         LockClock clock = connection.context().clock();
-        long until = LockClock.deadline(clock.nanoTime(), request.leaseDuration());
+        MonotonicTime until = LockClock.deadline(clock.now(), request.leaseDuration());
         return new AttemptResult.Granted(System.nanoTime(), new KeepAlive(clock, request.leaseDuration(), until) {});
     }
 
@@ -141,8 +142,8 @@ final class GrantMutants {
     private static LockBackend believesTwiceAsLong(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            long validUntil(LockRequest request, long until) {
-                return until + request.leaseDuration().toNanos();
+            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+                return until.plus(request.leaseDuration());
             }
         };
     }
@@ -150,8 +151,8 @@ final class GrantMutants {
     private static LockBackend hasNoDeadline(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            long validUntil(LockRequest request, long until) {
-                return until + Duration.ofDays(1).toNanos();
+            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+                return until.plus(Duration.ofDays(1));
             }
         };
     }
@@ -192,7 +193,7 @@ final class GrantMutants {
             long token(LockRequest request, long honestToken) {
                 Map<String, Long> shared = connection.shared();
                 String expires = "expires " + request.name();
-                long now = connection.context().clock().nanoTime();
+                long now = connection.context().clock().now().nanos();
                 long renewed = now + request.leaseDuration().dividedBy(2).toNanos();
                 Long until = shared.put(expires, renewed);
                 if (until != null && until - now < 0) {

@@ -12,6 +12,7 @@ import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -83,8 +84,8 @@ final class LinkMutants {
     private static LockBackend countsFromTheReply(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            long validUntil(LockRequest request, long until) {
-                return LockClock.deadline(connection.context().clock().nanoTime(), request.leaseDuration());
+            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+                return LockClock.deadline(connection.context().clock().now(), request.leaseDuration());
             }
         };
     }

@@ -15,6 +15,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -80,16 +81,16 @@ final class LossMutants {
 
             @Override
             void renewalLost(KeepAlive keepAlive, LossReason reason) {
-                keepAlive.extend(keepAlive.validUntil() + keepAlive.renewEvery().toNanos());
+                keepAlive.extend(keepAlive.validUntil().plus(keepAlive.renewEvery()));
             }
 
             /** What its own keep-alive no longer says, this says: the grant stands. */
             @Override
             public void renew(List<KeepAlive> due) {
                 super.renew(due);
-                long now = connection.context().clock().nanoTime();
-                due.forEach(keepAlive -> keepAlive.extend(
-                        now + keepAlive.renewEvery().multipliedBy(2).toNanos()));
+                MonotonicTime now = connection.context().clock().now();
+                due.forEach(keepAlive ->
+                        keepAlive.extend(now.plus(keepAlive.renewEvery().multipliedBy(2))));
             }
         };
     }

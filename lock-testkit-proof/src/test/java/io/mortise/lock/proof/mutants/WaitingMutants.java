@@ -18,6 +18,7 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.List;
@@ -122,8 +123,8 @@ final class WaitingMutants {
             }
 
             @Override
-            long validUntil(LockRequest request, long until) {
-                return LockClock.deadline(connection.context().clock().nanoTime(), request.leaseDuration());
+            MonotonicTime validUntil(LockRequest request, MonotonicTime until) {
+                return LockClock.deadline(connection.context().clock().now(), request.leaseDuration());
             }
         };
     }

@@ -2,6 +2,7 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,12 +30,12 @@ import org.jspecify.annotations.Nullable;
 public final class AsyncZooKeeper {
     private final ZooKeeper handle;
     private final LockClock clock;
-    private volatile long answeredAt;
+    private volatile MonotonicTime answeredAt;
 
     AsyncZooKeeper(ZooKeeper handle, LockClock clock) {
         this.handle = handle;
         this.clock = clock;
-        this.answeredAt = clock.nanoTime();
+        this.answeredAt = clock.now();
     }
 
     /** Returns the handle itself. */
@@ -43,7 +44,7 @@ public final class AsyncZooKeeper {
     }
 
     /** Returns when a server last answered a request, on the client's clock. */
-    long answeredAt() {
+    MonotonicTime answeredAt() {
         return answeredAt;
     }
 
@@ -225,7 +226,7 @@ public final class AsyncZooKeeper {
 
     private <T> void answer(CompletableFuture<T> answer, int rc, String path, @Nullable T value) {
         if (rc != Code.CONNECTIONLOSS.intValue()) {
-            answeredAt = clock.nanoTime();
+            answeredAt = clock.now();
         }
         if (rc == 0 && value != null) {
             answer.complete(value);

@@ -3,6 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -15,13 +16,12 @@ import java.util.Deque;
  * every half tick, so at least every T/4, which sessions were active. So the leader surely knows of a request that was answered
  * at {@code r} once another one, sent at {@code r} + T/4 or later, was answered. From there on, as long as the follower heard of
  * the client at least every T/4, each report named the session, the last one at most T/4 before the latest request: that
- * request then proves ¾ T. All instants are those of the monotonic clock. Thread-safe.
+ * request then proves ¾ T. Thread-safe.
  */
 final class SessionDeadlineCalculator {
-    private record AnsweredRequest(long sent, long received) {}
+    private record AnsweredRequest(MonotonicTime sent, MonotonicTime received) {}
 
     private final Duration timeout;
-    private final long reportNanos;
 
     /** The latest request that the leader surely knows of; those after it are in {@link #later}. */
     @GuardedBy("this")
@@ -39,10 +39,10 @@ final class SessionDeadlineCalculator {
      *
      * @param newSession whether the leader created the session right before; not so on a handle that was open already
      */
-    SessionDeadlineCalculator(Duration timeout, long sent, long received, boolean newSession) {
+    SessionDeadlineCalculator(Duration timeout, MonotonicTime sent, MonotonicTime received, boolean newSession) {
         this.timeout = timeout;
-        this.reportNanos = reportInterval().toNanos();
-        this.known = new AnsweredRequest(newSession ? sent : sent - 2 * reportNanos, received);
+        this.known = new AnsweredRequest(
+                newSession ? sent : sent.minus(reportInterval().multipliedBy(2)), received);
         this.unbroken = newSession;
         if (!newSession) {
             later.addLast(new AnsweredRequest(sent, received)); // the leader need not know of it yet
@@ -50,22 +50,22 @@ final class SessionDeadlineCalculator {
     }
 
     /** Returns the deadline after the first answered request. */
-    static long firstDeadline(Duration timeout, long sent, boolean newSession) {
+    static MonotonicTime firstDeadline(Duration timeout, MonotonicTime sent, boolean newSession) {
         return LockClock.deadline(sent, newSession ? timeout.multipliedBy(3).dividedBy(4) : timeout.dividedBy(2));
     }
 
     /** Adds an answered request, and returns the deadline that follows from all of them. */
-    synchronized long answered(long sent, long received) {
+    synchronized MonotonicTime answered(MonotonicTime sent, MonotonicTime received) {
         later.addLast(new AnsweredRequest(sent, received));
-        while (!later.isEmpty() && sent - later.getFirst().received >= reportNanos) {
+        while (!later.isEmpty() && later.getFirst().received.until(sent).compareTo(reportInterval()) >= 0) {
             known = later.removeFirst();
         }
         unbroken = true;
-        long previousSent = known.sent;
+        MonotonicTime previousSent = known.sent;
         for (AnsweredRequest next : later) {
             // The follower heard the previous one no earlier than it was sent, and this one no later than it was
             // answered.
-            unbroken &= next.received - previousSent <= reportNanos;
+            unbroken &= previousSent.until(next.received).compareTo(reportInterval()) <= 0;
             previousSent = next.sent;
         }
         return unbroken

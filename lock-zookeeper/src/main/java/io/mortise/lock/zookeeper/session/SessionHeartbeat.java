@@ -2,6 +2,7 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +34,7 @@ final class SessionHeartbeat {
         if (session.hasEnded() || session.keepAlive().isPresent()) {
             return;
         }
-        long sent = context.clock().nanoTime();
+        MonotonicTime sent = context.clock().now();
         session.calls().sync(settings.basePath()).whenComplete((answered, failure) -> {
             if (failure == null) {
                 ZooKeeperSessionKeepAlive keepAlive =
@@ -66,7 +67,7 @@ final class SessionHeartbeat {
         if (session.hasEnded()) {
             return;
         }
-        long sent = context.clock().nanoTime(); // before the kind of proof is chosen: a later node is created later
+        MonotonicTime sent = context.clock().now(); // before the kind of proof is chosen: a later node is created later
         CompletableFuture<Boolean> proof = sendProof();
         long connection = session.connection();
         if (session.isManaged()) { // the application's handle is left alone
@@ -79,7 +80,7 @@ final class SessionHeartbeat {
         }
         proof.whenComplete((answered, failure) -> {
             if (failure == null) {
-                keepAlive.renewed(sent, context.clock().nanoTime());
+                keepAlive.renewed(sent, context.clock().now());
                 scheduleFollowUp(keepAlive);
             } else if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
                 session.end("the session expired");

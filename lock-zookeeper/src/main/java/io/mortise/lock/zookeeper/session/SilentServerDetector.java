@@ -2,9 +2,10 @@
 package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Detects a server that has stopped answering.
@@ -19,31 +20,31 @@ final class SilentServerDetector {
      * Runs an action once the server has answered nothing for a while, unless the request that was just sent is answered.
      *
      * @param silenceLimit how long the server may answer nothing
-     * @param answeredAt when the server last answered anything, on that clock
+     * @param answeredAt when the server last answered anything
      */
     static void start(
             LockClock clock,
             Duration silenceLimit,
-            LongSupplier answeredAt,
+            Supplier<MonotonicTime> answeredAt,
             CompletableFuture<?> request,
             Runnable onSilence) {
-        start(clock, silenceLimit, clock.nanoTime(), answeredAt, request, onSilence);
+        start(clock, silenceLimit, clock.now(), answeredAt, request, onSilence);
     }
 
     private static void start(
             LockClock clock,
             Duration silenceLimit,
-            long since,
-            LongSupplier answeredAt,
+            MonotonicTime since,
+            Supplier<MonotonicTime> answeredAt,
             CompletableFuture<?> request,
             Runnable onSilence) {
-        Duration left = silenceLimit.minusNanos(clock.nanoTime() - since);
+        Duration left = silenceLimit.minus(clock.since(since));
         LockClock.Timer timer = clock.schedule(left.isNegative() ? Duration.ZERO : left, () -> {
-            long answered = answeredAt.getAsLong();
+            MonotonicTime answered = answeredAt.get();
             if (request.isDone()) {
                 return;
             }
-            if (answered - since > 0) {
+            if (answered.isAfter(since)) {
                 start(clock, silenceLimit, answered, answeredAt, request, onSilence);
             } else {
                 onSilence.run();

@@ -4,6 +4,7 @@ package io.mortise.lock.zookeeper.session;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -23,15 +24,14 @@ public final class ZooKeeperSessionKeepAlive extends KeepAlive {
      *
      * @param sessionTimeout as negotiated
      */
-    ZooKeeperSessionKeepAlive(ZooKeeperSession session, LockClock clock, Duration sessionTimeout, long sentNanos) {
+    ZooKeeperSessionKeepAlive(ZooKeeperSession session, LockClock clock, Duration sessionTimeout, MonotonicTime sent) {
         super(
                 clock,
                 sessionTimeout.dividedBy(5),
-                SessionDeadlineCalculator.firstDeadline(sessionTimeout, sentNanos, session.isManaged()));
+                SessionDeadlineCalculator.firstDeadline(sessionTimeout, sent, session.isManaged()));
         this.session = session;
         this.sessionTimeout = sessionTimeout;
-        this.deadlines =
-                new SessionDeadlineCalculator(sessionTimeout, sentNanos, clock.nanoTime(), session.isManaged());
+        this.deadlines = new SessionDeadlineCalculator(sessionTimeout, sent, clock.now(), session.isManaged());
     }
 
     /** Sends one renewal for all grants of the session. */
@@ -40,8 +40,8 @@ public final class ZooKeeperSessionKeepAlive extends KeepAlive {
     }
 
     /** Moves the deadline after a renewal that was answered just now. */
-    void renewed(long sentNanos, long receivedNanos) {
-        extend(deadlines.answered(sentNanos, receivedNanos));
+    void renewed(MonotonicTime sent, MonotonicTime received) {
+        extend(deadlines.answered(sent, received));
     }
 
     /** Returns when an extra renewal should follow because the latest one proved little; empty if none should. */

@@ -3,6 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +14,7 @@ class SilentServerDetectorTest {
 
     private final ManualClock clock = new ManualClock();
     private final CompletableFuture<Boolean> proof = new CompletableFuture<>();
-    private long answeredAt = clock.nanoTime() - 1;
+    private MonotonicTime answeredAt = clock.now().minus(Duration.ofNanos(1));
     private int left;
 
     private void start() {
@@ -35,7 +36,7 @@ class SilentServerDetectorTest {
         start();
         for (int i = 0; i < 10; i++) {
             clock.advance(SILENCE_LIMIT.minusMillis(1));
-            answeredAt = clock.nanoTime();
+            answeredAt = clock.now();
         }
         assertThat(left).isZero();
         clock.advance(SILENCE_LIMIT);
