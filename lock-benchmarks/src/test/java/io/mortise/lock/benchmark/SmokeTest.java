@@ -17,11 +17,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /** Every scenario on every backend, as short as it gets. Nothing here depends on how fast anything is. */
+@Tag("long")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS) // one run for all tests
 class SmokeTest {
     /** Where none is the best figure, or what a coarse clock shows. */

@@ -10,6 +10,7 @@ import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -118,10 +119,10 @@ class ConsumersTest {
         assertThat(program.code()).isNotZero();
         assertThat(program.output())
                 .contains("LockConfigurationException", "do not fit together", "netty-handler-4.1", "netty-common-4.2");
-        assertThat(program.millis()).as("before the connect timeout").isLessThan(8000);
+        assertThat(program.time()).as("before the connect timeout").isLessThan(LockOnce.CONNECT_TIMEOUT);
     }
 
-    private record Ended(int code, String output, long millis) {}
+    private record Ended(int code, String output, Duration time) {}
 
     private static Ended run(Consumer consumer) throws Exception {
         List<String> command = new ArrayList<>(List.of(
@@ -139,8 +140,8 @@ class ConsumersTest {
                 .start();
         try {
             assertThat(program.waitFor(50, TimeUnit.SECONDS)).as("it ends").isTrue();
-            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-            return new Ended(program.exitValue(), Files.readString(output), millis);
+            Duration time = Duration.ofNanos(System.nanoTime() - start);
+            return new Ended(program.exitValue(), Files.readString(output), time);
         } finally {
             program.destroyForcibly();
             Files.delete(output);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, kept on a cluster of three: lines to all of them that break, and all of them at once. */
 @Tag("once")
-@Tag("second-topology")
+@Tag("long")
 class EtcdClusterFaultConformanceTest extends FaultConformance {
     @RegisterExtension
     static final ConformanceServer<EtcdTestCluster> CLUSTER = EtcdUnderTest.cluster();

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The other half: each client reaches each node over a link of its own, by an application's client whose addresses lead there. */
 @Tag("once")
-@Tag("second-topology")
+@Tag("long")
 class ClusterFaultConformanceTest extends FaultConformance {
     private static RedisTestCluster cluster;
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs the contract of all backends on five masters whose links fail. */
 @Tag("once")
-@Tag("second-topology")
+@Tag("long")
 class FiveMastersFaultConformanceTest extends FaultConformance {
     @RegisterExtension
     static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(5);

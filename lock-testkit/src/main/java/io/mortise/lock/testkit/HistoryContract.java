@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Contract over some seconds of work and faults, judged by their history (S01). */
@@ -25,7 +24,6 @@ interface HistoryContract extends Contract {
     Duration SHORT_CUT = Duration.ofMillis(300);
 
     @Test
-    @Tag("slow")
     default void S01_historyOfSeveralClients() throws Exception {
         long seed = ThreadLocalRandom.current().nextLong();
         HistoryBench history = new HistoryBench(bench());
@@ -62,7 +60,6 @@ interface HistoryContract extends Contract {
     }
 
     @Test
-    @Tag("slow")
     default void S01_historyOfSeveralProcesses() throws Exception {
         long seed = ThreadLocalRandom.current().nextLong();
         HistoryBench history = new HistoryBench(bench());

@@ -12,14 +12,12 @@ import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.RecordedLease;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Contract with processes that freeze and die. Needs {@link BackendUnderTest#url()}. */
 interface ProcessContract extends Contract {
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S07 and S11. */
     @Test
-    @Tag("slow")
     default void S02_aFrozenHolderKnowsItsLossTheMomentItGoesOn() throws Exception {
         HistoryBench history = new HistoryBench(bench());
         LockClient other = bench().client();
@@ -57,7 +55,6 @@ interface ProcessContract extends Contract {
     }
 
     @Test
-    @Tag("slow")
     default void S11_theLockOfAKilledProcessGoesToTheNext() throws Exception {
         HistoryBench history = new HistoryBench(bench());
         LockClient other = bench().client();
@@ -76,7 +73,6 @@ interface ProcessContract extends Contract {
     }
 
     @Test
-    @Tag("slow")
     default void S12_aKilledWaiterIsPassedOver() throws Exception {
         HistoryBench history = new HistoryBench(bench());
         LockClient holder = bench().client();

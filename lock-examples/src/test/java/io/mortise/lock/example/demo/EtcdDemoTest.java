@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("once")
+@Tag("long")
 class EtcdDemoTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 

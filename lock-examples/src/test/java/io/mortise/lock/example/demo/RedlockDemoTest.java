@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("once")
+@Tag("long")
 class RedlockDemoTest {
     @Test
     void runsByUrlWhileAMasterIsKilledAndLeavesOnlyTheCounters() {

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Many names, on a server that does not remove empty lock nodes by itself. */
 @Tag("once")
+@Tag("long")
 @Timeout(120)
 class ZooKeeperManyNamesTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
