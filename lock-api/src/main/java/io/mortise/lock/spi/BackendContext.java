@@ -31,9 +31,9 @@ public interface BackendContext {
      * Renews soon, in one call of {@link LockBackend#renew}, what is held and due only later: a server may have lost it, as after
      * a new connection. Returns at once; a failure is that of any renewal.
      *
-     * @param which of all that is held
+     * @param which of all of that kind that is held
      */
-    void renewNow(Predicate<KeepAlive> which);
+    <K extends KeepAlive> void renewNow(Class<K> kind, Predicate<K> which);
 
     /**
      * Repeats the clean-up in the background until its stage succeeds or the instant has passed; a client that

@@ -39,6 +39,15 @@ public class KeepAlive {
     }
 
     /**
+     * Returns the same keep-alives as the kind that a backend made them: for {@link LockBackend#renew}.
+     *
+     * @throws ClassCastException one of them is not of that kind: it is another backend's
+     */
+    public static <K extends KeepAlive> List<K> cast(List<KeepAlive> all, Class<K> kind) {
+        return all.stream().map(kind::cast).toList();
+    }
+
+    /**
      * A renewal succeeded. Only ever moves the deadline later; an answer that arrives past the old deadline does not count,
      * for the core may have announced the loss.
      *

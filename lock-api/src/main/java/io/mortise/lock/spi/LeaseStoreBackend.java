@@ -72,8 +72,7 @@ public final class LeaseStoreBackend implements LockBackend {
     @Override
     public void renew(List<KeepAlive> due) {
         Map<Duration, Map<Grant, StoreKeepAlive>> byLease = new HashMap<>();
-        for (KeepAlive keepAlive : due) {
-            StoreKeepAlive mine = (StoreKeepAlive) keepAlive;
+        for (StoreKeepAlive mine : KeepAlive.cast(due, StoreKeepAlive.class)) {
             byLease.computeIfAbsent(mine.lease, lease -> new HashMap<>()).put(mine.grant, mine);
         }
         byLease.forEach(this::renew);

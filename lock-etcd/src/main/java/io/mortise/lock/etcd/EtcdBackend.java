@@ -113,9 +113,7 @@ final class EtcdBackend implements LockBackend {
 
     @Override
     public void renew(List<KeepAlive> due) {
-        for (KeepAlive keepAlive : due) {
-            ((EtcdKeepAlive) keepAlive).renew();
-        }
+        KeepAlive.cast(due, EtcdKeepAlive.class).forEach(EtcdKeepAlive::renew);
     }
 
     @Override

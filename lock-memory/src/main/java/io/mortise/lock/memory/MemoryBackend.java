@@ -79,19 +79,18 @@ final class MemoryBackend implements LockBackend {
 
     @Override
     public void renew(List<KeepAlive> due) {
-        List<MemoryQueueEntry> entries = due.stream()
-                .map(keepAlive -> ((MemoryQueueEntry.Grant) keepAlive).entry)
-                .toList();
+        List<MemoryQueueEntry.Grant> grants = KeepAlive.cast(due, MemoryQueueEntry.Grant.class);
+        List<MemoryQueueEntry> entries =
+                grants.stream().map(grant -> grant.entry).toList();
         MonotonicTime sent = clock().now();
         send("renewal of " + due.size() + " leases", () -> store.renew(entries)).whenComplete((gone, failure) -> {
-            for (KeepAlive keepAlive : due) {
-                MemoryQueueEntry entry = ((MemoryQueueEntry.Grant) keepAlive).entry;
+            for (MemoryQueueEntry.Grant grant : grants) {
                 if (failure != null) {
-                    keepAlive.unknown(failure);
-                } else if (gone.contains(entry)) {
-                    keepAlive.removed("the store no longer has the grant");
+                    grant.unknown(failure);
+                } else if (gone.contains(grant.entry)) {
+                    grant.removed("the store no longer has the grant");
                 } else {
-                    keepAlive.extend(LockClock.deadline(sent, entry.lease));
+                    grant.extend(LockClock.deadline(sent, grant.entry.lease));
                 }
             }
         });

@@ -8,6 +8,7 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.spi.support.Trampoline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -70,7 +71,7 @@ public final class MemoryStore {
             answer = change.take(pushes);
         }
         if (!pushes.isEmpty()) {
-            Outbox.run(pushes);
+            Trampoline.run(() -> pushes.forEach(Trampoline::run));
         }
         return answer;
     }

@@ -13,6 +13,7 @@ import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.support.AccessCheck;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -112,14 +113,14 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     @Override
     public void listening(RedisNode node) {
         mailbox.wakeAll(contender -> contender.waitsAt(node));
-        context.renewNow(grant -> link.nodeOf(((RedisKeepAlive) grant).keys()) == node);
+        context.renewNow(RedisKeepAlive.class, grant -> link.nodeOf(grant.keys()) == node);
     }
 
     /** Who waits where its lock is no longer asks where it is now, and so does who holds it. */
     @Override
     public void rerouted() {
         mailbox.wakeAll(RedisContender::isMisplaced);
-        context.renewNow(grant -> ((RedisKeepAlive) grant).isMisplaced(link));
+        context.renewNow(RedisKeepAlive.class, grant -> grant.isMisplaced(link));
     }
 
     /**
@@ -172,9 +173,7 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     /** Redis counts in milliseconds. */
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
-        Duration lease = asked.orElse(options.leaseDuration());
-        Duration whole = Duration.ofMillis(lease.toMillis());
-        return whole.equals(lease) ? lease : whole.plusMillis(1);
+        return Durations.roundUpToMillis(asked.orElse(options.leaseDuration()));
     }
 
     @Override

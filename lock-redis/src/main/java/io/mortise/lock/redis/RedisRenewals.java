@@ -32,8 +32,7 @@ final class RedisRenewals {
 
     void renew(List<KeepAlive> due) {
         Map<String, List<RedisKeepAlive>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
-        for (KeepAlive keepAlive : due) {
-            RedisKeepAlive mine = (RedisKeepAlive) keepAlive;
+        for (RedisKeepAlive mine : KeepAlive.cast(due, RedisKeepAlive.class)) {
             bySlot.computeIfAbsent(mine.keys().counter(), counter -> new ArrayList<>())
                     .add(mine);
         }

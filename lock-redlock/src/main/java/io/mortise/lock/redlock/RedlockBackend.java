@@ -36,6 +36,7 @@ import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.support.AccessCheck;
 import io.mortise.lock.spi.support.CloseDeadline;
 import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,7 +143,7 @@ final class RedlockBackend implements LockBackend {
     /** Wakes and renews all: a master that begins to vote may have lost queue entries and grants, and messages were missed. */
     private void masterVotes() {
         contenders.wakeAll(RedlockContender::isWaiting);
-        context.renewNow(grant -> true);
+        context.renewNow(KeepAlive.class, grant -> true);
     }
 
     /** Receives what one master publishes for this client. */
@@ -216,9 +217,7 @@ final class RedlockBackend implements LockBackend {
     /** Rounds up to milliseconds, as Redis counts, and rejects a lease that a slow master alone could use up. */
     @Override
     public Duration leaseDuration(Optional<Duration> asked) {
-        Duration lease = asked.orElse(options.leaseDuration());
-        Duration whole = Duration.ofMillis(lease.toMillis());
-        Duration rounded = whole.equals(lease) ? lease : whole.plusMillis(1);
+        Duration rounded = Durations.roundUpToMillis(asked.orElse(options.leaseDuration()));
         options.checkLease(rounded, nodeTimeout);
         options.checkMaxLease(rounded);
         return rounded;

@@ -130,9 +130,7 @@ final class ZooKeeperBackend implements LockBackend {
 
     @Override
     public void renew(List<KeepAlive> due) {
-        for (KeepAlive keepAlive : due) {
-            ((ZooKeeperSessionKeepAlive) keepAlive).renew();
-        }
+        KeepAlive.cast(due, ZooKeeperSessionKeepAlive.class).forEach(ZooKeeperSessionKeepAlive::renew);
     }
 
     @Override

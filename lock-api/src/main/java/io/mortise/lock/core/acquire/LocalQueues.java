@@ -2,8 +2,8 @@
 package io.mortise.lock.core.acquire;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.mortise.lock.core.runtime.Trampoline;
 import io.mortise.lock.spi.LockName;
+import io.mortise.lock.spi.support.Trampoline;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;

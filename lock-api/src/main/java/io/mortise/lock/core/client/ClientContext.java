@@ -78,8 +78,8 @@ public final class ClientContext implements BackendContext {
     }
 
     @Override
-    public void renewNow(Predicate<KeepAlive> which) {
-        keeper.renewNow(which);
+    public <K extends KeepAlive> void renewNow(Class<K> kind, Predicate<K> which) {
+        keeper.renewNow(held -> kind.isInstance(held) && which.test(kind.cast(held)));
     }
 
     @Override

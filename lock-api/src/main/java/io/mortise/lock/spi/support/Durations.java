@@ -3,7 +3,7 @@ package io.mortise.lock.spi.support;
 
 import java.time.Duration;
 
-/** Compares durations. */
+/** Compares and rounds durations. */
 public final class Durations {
     private Durations() {}
 
@@ -15,6 +15,12 @@ public final class Durations {
     /** Returns the longer one. */
     public static Duration longer(Duration one, Duration other) {
         return one.compareTo(other) > 0 ? one : other;
+    }
+
+    /** Returns the duration in whole milliseconds, rounded up. */
+    public static Duration roundUpToMillis(Duration duration) {
+        Duration whole = Duration.ofMillis(duration.toMillis());
+        return whole.equals(duration) ? duration : whole.plusMillis(1);
     }
 
     /** Returns whether it is more than zero. */

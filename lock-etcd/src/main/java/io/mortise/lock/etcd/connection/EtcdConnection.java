@@ -5,6 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.etcd.jetcd.Client;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.spi.BackendContext;
+import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.support.ConnectDeadline;
 import io.mortise.lock.spi.support.Durations;
@@ -275,7 +276,7 @@ public final class EtcdConnection {
                 next();
             }
             publish(fresh());
-            context.renewNow(session -> true); // the last tries may have used up much of its time
+            context.renewNow(KeepAlive.class, session -> true); // the last tries may have used up much of its time
         } catch (RuntimeException | Error e) { // no threads left, say: that passes
             log.warn("event=reconnect-failed endpoints={}", endpoints(), e);
             synchronized (this) {

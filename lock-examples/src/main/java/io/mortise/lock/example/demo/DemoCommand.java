@@ -105,7 +105,7 @@ public final class DemoCommand implements Callable<Integer> {
     }
 
     private static void log(String setting, String value) {
-        System.setProperty("org.slf4j.simpleLogger." + setting, value);
+        System.getProperties().putIfAbsent("org.slf4j.simpleLogger." + setting, value); // a user's -D comes first
     }
 
     /** The launcher knows: Java cannot tell a terminal on one of its outputs from a pipe. */

@@ -13,7 +13,6 @@ import io.mortise.lock.redlock.vote.YesNoTally;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -62,11 +61,11 @@ public final class RedlockRenewal {
 
     /** Sends the renewals of all these grants; each {@link KeepAlive} gets its result. */
     public void renew(List<KeepAlive> due) {
-        for (int from = 0; from < due.size(); from += BATCH_SIZE) {
-            List<GrantRenewal> batch = new ArrayList<>();
-            for (KeepAlive keepAlive : due.subList(from, Math.min(due.size(), from + BATCH_SIZE))) {
-                batch.add(new GrantRenewal((RedlockKeepAlive) keepAlive, masters.quorum()));
-            }
+        List<GrantRenewal> all = KeepAlive.cast(due, RedlockKeepAlive.class).stream()
+                .map(grant -> new GrantRenewal(grant, masters.quorum()))
+                .toList();
+        for (int from = 0; from < all.size(); from += BATCH_SIZE) {
+            List<GrantRenewal> batch = all.subList(from, Math.min(all.size(), from + BATCH_SIZE));
             MonotonicTime sent = clock.now();
             for (RedlockMaster master : masters.all()) {
                 renew(master, batch, sent);
