@@ -19,7 +19,7 @@ public record LossReason(Kind kind, String detail) implements Serializable {
         SESSION_ENDED,
         /** Somebody removed the grant from the store. */
         REMOVED,
-        /** {@link LockOptions#maxHold()} is over. */
+        /** {@link LockOptions#maxHold()} has passed. */
         MAX_HOLD,
         /** The client was closed. */
         CLIENT_CLOSED

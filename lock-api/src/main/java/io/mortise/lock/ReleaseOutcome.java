@@ -5,7 +5,7 @@ package io.mortise.lock;
 public enum ReleaseOutcome {
     /** The grant was valid until the release, and is deleted. */
     RELEASED,
-    /** The grant was gone before the release: somebody else may have held the lock meanwhile. */
+    /** The store had ended the grant before the release: somebody else may have held the lock meanwhile. */
     LOST,
     /** The store did not answer; the release is repeated in the background, at most until the grant expires. */
     UNKNOWN

@@ -67,7 +67,7 @@ public class KeepAlive {
         return checkDeadline();
     }
 
-    /** It is gone; the first reason wins, and every lease on it is told. */
+    /** Records that the store has it no more; the first reason wins, and every lease on it is told. */
     public final void lost(LossReason reason) {
         announce(reason).run();
     }

@@ -196,7 +196,7 @@ public final class LeaseStoreBackend implements LockBackend {
         }
 
         /**
-         * A request that was stuck on its way can execute after the release, and such a store cannot refuse it: look again,
+         * A request that was stuck on its way can execute after the release, and such a store cannot refuse it: it is released again,
          * ever more rarely, for one lease duration. What it made lasts at most as long again as it was late, and never
          * beyond its lease.
          */

@@ -133,7 +133,7 @@ public final class EtcdOptions {
         }
     }
 
-    /** For tests that look at the wire. */
+    /** For tests that read the wire. */
     EtcdOptions interceptors(List<ClientInterceptor> added) {
         return new EtcdOptions(settings.withInterceptors(added));
     }

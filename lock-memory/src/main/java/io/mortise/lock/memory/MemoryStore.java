@@ -115,7 +115,7 @@ public final class MemoryStore {
         return new MemoryFaults(this);
     }
 
-    /** How many requests to acquire or to release a lock have been executed so far; renewals and looks are not counted. */
+    /** How many requests to acquire or to release a lock have been executed so far; renewals and reads are not counted. */
     public long requests() {
         return requests.get();
     }

@@ -30,7 +30,7 @@ final class HandedOffGrant {
 
     /** We were told to wait. */
     void confirmed(int epoch, MonotonicTime sent, ServerTime server) {
-        pushed.set(null); // what was said before, on the same connection, is over
+        pushed.set(null); // what was said before, on the same connection, no longer counts
         standing = new Standing(epoch, sent, server);
     }
 

@@ -68,7 +68,7 @@ final class RedisRenewals {
                     if (answer.get(i).equals(1L)) {
                         renewed.add(chunk.get(i));
                     } else {
-                        chunk.get(i).removed("its key is gone, or has another owner's value");
+                        chunk.get(i).removed("its key was deleted, or has another owner's value");
                     }
                 }
                 extend(node, renewed, sent, shortest);

@@ -156,7 +156,7 @@ public final class Bench implements AutoCloseable {
     static void eventually(String what, Duration within, Callable<Boolean> condition) throws Exception {
         long start = System.nanoTime();
         while (true) {
-            boolean last = System.nanoTime() - start > within.toNanos(); // a look after a stall of this thread counts
+            boolean last = System.nanoTime() - start > within.toNanos(); // a check after a stall of this thread counts
             if (condition.call()) {
                 return;
             }

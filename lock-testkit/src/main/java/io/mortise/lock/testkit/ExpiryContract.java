@@ -71,7 +71,7 @@ interface ExpiryContract extends Contract {
         assertThat(waiting.isDone()).as("granted while another holds it").isFalse();
         assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease granted = ApiStyle.result(waiting);
-        assertThat(granted.isHeld()).as("a grant on a session that is over").isTrue();
+        assertThat(granted.isHeld()).as("a grant on a session that has ended").isTrue();
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(granted.fencingToken()).isGreaterThan(held.fencingToken());
         }

@@ -23,7 +23,7 @@ public interface Faults {
     }
 
     /**
-     * The store ends what the client's grants hang on, as if the time were over: its session, or its present leases. Its link
+     * The store ends what the client's grants hang on, as if it had expired: its session, or its present leases. Its link
      * stays, and other clients keep what they have. Only sessions that {@link BackendUnderTest#open} began need be found; a
      * test expires each client once.
      */

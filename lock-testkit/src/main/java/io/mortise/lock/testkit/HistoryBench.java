@@ -36,7 +36,7 @@ final class HistoryBench {
     private static final int PROGRESS = 5;
 
     /** More than in a cycle without keeping. */
-    private static final long LOOKS_OF_A_KEEPER = 4;
+    private static final long CHECKS_OF_A_KEEPER = 4;
 
     private final Bench bench;
     private final History history = new History();
@@ -98,21 +98,21 @@ final class HistoryBench {
         return harmed;
     }
 
-    /** It was told to keep a lease, and has one: it looks again and again. */
+    /** It was told to keep a lease, and has one: it checks it again and again. */
     void awaitKeeper(String process) throws Exception {
         long since = history.now();
         Bench.eventually(
                 process + " keeps a lease",
                 Bench.LONG,
                 () -> history.events().stream()
-                        .filter(event -> event instanceof Event.Looked look
-                                && look.held()
-                                && look.process().equals(process)
-                                && look.at().earliest() > since)
-                        .collect(Collectors.groupingBy(event -> ((Event.Looked) event).call(), Collectors.counting()))
+                        .filter(event -> event instanceof Event.Checked check
+                                && check.held()
+                                && check.process().equals(process)
+                                && check.at().earliest() > since)
+                        .collect(Collectors.groupingBy(event -> ((Event.Checked) event).call(), Collectors.counting()))
                         .values()
                         .stream()
-                        .anyMatch(looks -> looks >= LOOKS_OF_A_KEEPER));
+                        .anyMatch(checks -> checks >= CHECKS_OF_A_KEEPER));
     }
 
     /** Each of them gets some leases more. */

@@ -34,14 +34,14 @@ interface ProcessContract extends Contract {
             Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), waiting::isDone);
             RecordedLease next = ApiStyle.result(waiting);
             assertThat(next.write(history.resource())).isTrue();
-            CompletableFuture<Boolean> late = frozen.write("x"); // the first that it does, without another look
+            CompletableFuture<Boolean> late = frozen.write("x"); // the first that it does, without another check
             frozen.resume();
             boolean fenced = other.capabilities().contains(Capability.FENCING);
             assertThat(ApiStyle.result(late))
                     .as("S03: the late write is accepted")
                     .isEqualTo(!fenced);
             assertThat(ApiStyle.result(frozen.checkHeld("x")))
-                    .as("S02: the first look")
+                    .as("S02: the first check")
                     .isFalse();
             Bench.eventually("S07: it is told", Bench.LONG, () -> history.has(Event.Told.class, "frozen"));
             assertThat(ApiStyle.result(frozen.release("x"))).as("S05").isEqualTo(ReleaseOutcome.LOST);

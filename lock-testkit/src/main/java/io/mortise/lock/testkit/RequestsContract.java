@@ -46,7 +46,7 @@ interface RequestsContract extends Contract {
             }
             // Not zero: a backend may still watch over its new grant.
             assertThat(requests("S02 on the wire") - before)
-                    .as("requests of 10,000 looks")
+                    .as("requests of 10,000 checks")
                     .isLessThanOrEqualTo(A_FEW);
         }
     }

@@ -77,7 +77,7 @@ interface SilenceContract extends Contract {
     default void S07_aRenewalWithoutAnAnswerIsNoLoss() throws Exception {
         LockClient client = bench().client(SHORT_TIMEOUTS);
         Bench.onlyIf(client, Capability.PER_LOCK_LEASE);
-        Duration duration = bench().backend().lease().multipliedBy(3); // with time to spare when a renewal is over
+        Duration duration = bench().backend().lease().multipliedBy(3); // with time to spare when a renewal has ended
         Lease lease = client.named("x", LockOptions.defaults().leaseDuration(duration))
                 .acquire();
         List<LossReason> told = new CopyOnWriteArrayList<>();
@@ -85,7 +85,7 @@ interface SilenceContract extends Contract {
         bench().nemesis().cut(client, "S07 for a renewal that fails");
         long cut = System.nanoTime();
         Duration renewed = duration.multipliedBy(11).dividedBy(20); // every third of it, at the latest
-        Bench.eventually("a renewal is over", Bench.LONG, () -> {
+        Bench.eventually("a renewal has ended", Bench.LONG, () -> {
             assertThat(lease.isHeld())
                     .as("held %s after the cut", TimeBounds.since(cut))
                     .isTrue();
@@ -131,7 +131,7 @@ interface SilenceContract extends Contract {
                 .isInstanceOf(BackendUnavailableException.class);
         cancelled.cancel(true);
         bench().nemesis().heal(client);
-        // Not instead of waiting for it: what arrives late may arrive after this look.
+        // Not instead of waiting for it: what arrives late may arrive after this check.
         long healed = System.nanoTime();
         Bench.eventually("nothing stays", bench().backend().takeoverWithin().plusSeconds(1), () -> {
             if (TimeBounds.since(healed).compareTo(Bench.PROMPT) < 0) {

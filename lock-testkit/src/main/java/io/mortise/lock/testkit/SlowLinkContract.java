@@ -32,7 +32,7 @@ interface SlowLinkContract extends Contract {
         assertThat(remaining).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
         assertThat(remaining).as("a usable lease").isGreaterThan(Duration.ZERO);
         Callable<Boolean> later = Bench.timePasses(lease.multipliedBy(9).dividedBy(8));
-        Bench.eventually("more than a lease is over", Bench.LONG, () -> {
+        Bench.eventually("more than a lease has passed", Bench.LONG, () -> {
             assertThat(held.isHeld()).as("S07: slow is not lost").isTrue();
             assertThat(held.remaining()).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
             return later.call();

@@ -36,7 +36,7 @@ interface VirtualThreadsContract extends Contract {
         }
     }
 
-    /** Each takes a lock in its turn, with a deadline, so that timers are set and cancelled by virtual threads. */
+    /** Each takes a lock, one after the other, with a deadline, so that timers are set and cancelled by virtual threads. */
     private static void crowd(LockClient client, ExecutorService threads) throws Exception {
         AtomicIntegerArray inside = new AtomicIntegerArray(LOCKS);
         List<Future<?>> all = new ArrayList<>();

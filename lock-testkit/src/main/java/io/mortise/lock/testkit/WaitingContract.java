@@ -59,7 +59,7 @@ interface WaitingContract extends Contract {
         assertThat(client.named("x").tryAcquire()).hasValueSatisfying(Lease::close);
     }
 
-    /** Busy means that somebody holds it, not that the client has yet to look. */
+    /** Busy means that somebody holds it, not that the client has yet to ask. */
     @ParameterizedTest
     @EnumSource
     default void S09_aFreeLockIsHadAtTheFirstAttempt(ApiStyle style) throws Exception {
@@ -137,7 +137,7 @@ interface WaitingContract extends Contract {
         }
     }
 
-    /** Asked for by one thread one after another, so the order is known without looking into the store. */
+    /** Asked for by one thread one after another, so the order is known without reading the store. */
     @Test
     default void S12_oneClientIsGrantedInTheOrderOfAsking() throws Exception {
         LockClient client = bench().client();

@@ -99,7 +99,7 @@ interface WithdrawalContract extends Contract {
         bench().assertFree(holder, "x");
     }
 
-    /** Whatever the round before left is gone after a second. */
+    /** Whatever the round before left has been removed after a second. */
     private static Lease afterTheRoundBefore(DistributedLock lock) throws InterruptedException {
         Optional<Lease> held = lock.tryAcquire(Bench.PROMPT);
         assertThat(held).as("the lock within %s of a withdrawal", Bench.PROMPT).isPresent();

@@ -249,7 +249,7 @@ public final class AcquireOperation {
         // until
         // then, for the withdrawal may wake this very waiter.
         lease.discard();
-        displaced("the grant was over when its answer arrived");
+        displaced("the grant had ended when its answer arrived");
     }
 
     private void failed(Throwable failure) {

@@ -15,6 +15,6 @@ public sealed interface AcquireOutcome {
     /** It could not be had. */
     record Failed(LockException cause) implements AcquireOutcome {}
 
-    /** The caller no longer wants it; nobody looks at this one. */
+    /** The caller no longer wants it; nobody reads this outcome. */
     record Withdrawn() implements AcquireOutcome {}
 }

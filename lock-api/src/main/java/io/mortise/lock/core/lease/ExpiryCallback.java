@@ -25,7 +25,7 @@ public final class ExpiryCallback {
     void check() {
         Duration left = lease.remaining();
         if (left.isZero()) {
-            cancel(); // it is over: the notice of loss says so
+            cancel(); // the lease has ended: the notice of loss says so
         } else if (left.compareTo(before) > 0) {
             timer = clock.schedule(left.minus(before), this::check);
             if (lease.hasEnded()) { // ended before the timer could be seen

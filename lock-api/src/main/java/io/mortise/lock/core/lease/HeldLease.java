@@ -69,7 +69,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         this.holdUntil = options.maxHold().map(with.clock().now()::plus).orElse(null);
     }
 
-    /** Starts watching and renewing. False: it is over already, or the client closes; then {@link #discard} it. */
+    /** Starts watching and renewing. False: it has ended already, or the client closes; then {@link #discard} it. */
     public boolean begin() {
         boolean open = with.holders().add(this);
         held.set(keepAlive.isValid() && with.keeper().hold(keepAlive));
@@ -134,7 +134,9 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
             return ended.loss();
         }
         if (ended == null) {
-            return keepAlive.reason().orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline is over"));
+            return keepAlive
+                    .reason()
+                    .orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline has passed"));
         }
         boolean gone = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
         return new LossReason(
@@ -194,7 +196,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         notices.remove(notice);
     }
 
-    /** It is gone: the state flips here and now, the callbacks follow on their executor (S7). */
+    /** The lease is lost: the state flips here and now, the callbacks follow on their executor (S7). */
     @Override
     public void lost(LossReason reason) {
         if (end.compareAndSet(null, new End(reason))) {

@@ -30,7 +30,7 @@ public final class SystemClock implements LockClock {
 
     private static final long LONGEST_PARK = Duration.ofHours(1).toNanos();
 
-    private final Queue<Task> queued = new ConcurrentLinkedQueue<>(); // set or cancelled since the thread last looked
+    private final Queue<Task> queued = new ConcurrentLinkedQueue<>(); // set or cancelled since the thread last read it
     private final AtomicInteger queuedCount = new AtomicInteger();
     private final TreeSet<Task> pending = new TreeSet<>(); // the timer thread's own
     private final AtomicLong numbers = new AtomicLong();
@@ -49,8 +49,7 @@ public final class SystemClock implements LockClock {
         Task scheduled = new Task(System.nanoTime() + Math.max(0, delay.toNanos()), numbers.getAndIncrement(), task);
         if (!stopped) {
             enqueue(scheduled);
-            if (scheduled.at - parkedUntil
-                    < 0) { // read after it was queued: the thread looks at the queue after it wrote
+            if (scheduled.at - parkedUntil < 0) { // read after it was queued: the thread reads the queue after it wrote
                 LockSupport.unpark(thread.get());
             }
         }

@@ -91,7 +91,7 @@ public final class ThrottledLog {
             end = now.plus(length);
         }
 
-        /** If it is over: twice as long where the last one had too many, and they went on. */
+        /** Starts the next period if this one has ended: twice as long where the last one had too many, and they went on. */
         void startAnew(MonotonicTime now) {
             if (now.isBefore(end)) {
                 return;

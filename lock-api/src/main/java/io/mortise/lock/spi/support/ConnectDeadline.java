@@ -16,7 +16,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Repeats the first connection until it succeeds or the connect timeout is over, and words the failure (S15). The time counts
+ * Repeats the first connection until it succeeds or the connect timeout has passed, and words the failure (S15). The time counts
  * from when this is made. Thread-safe.
  */
 public final class ConnectDeadline {

@@ -80,7 +80,7 @@ final class RawJetcd implements Competitor {
         @Override
         public void release() throws Exception {
             if (requests.delete(key).get().getDeleted() != 1) {
-                throw new IllegalStateException("the lease on " + key + " was over");
+                throw new IllegalStateException("the lease on " + key + " had ended");
             }
         }
 

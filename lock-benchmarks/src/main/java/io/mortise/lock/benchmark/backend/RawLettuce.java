@@ -80,7 +80,7 @@ final class RawLettuce implements Competitor {
         public void release() {
             Long deleted = connection.sync().evalsha(script, ScriptOutputType.INTEGER, new String[] {key}, value);
             if (deleted != 1) {
-                throw new IllegalStateException("the lease on " + key + " was over");
+                throw new IllegalStateException("the lease on " + key + " had ended");
             }
         }
 

@@ -75,7 +75,7 @@ final class RawRedlock implements Competitor {
         @Override
         public void release() {
             if (!delete().join()) {
-                throw new IllegalStateException("the lease on " + key + " was over");
+                throw new IllegalStateException("the lease on " + key + " had ended");
             }
         }
 

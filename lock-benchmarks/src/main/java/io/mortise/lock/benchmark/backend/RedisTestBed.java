@@ -22,7 +22,7 @@ final class RedisTestBed implements TestBed {
 
     private final RedisTestServer server = RedisTestServer.start();
     private final RawRedis counter = server.connect();
-    private long looks;
+    private long ownReads;
 
     @Override
     public String name() {
@@ -79,8 +79,8 @@ final class RedisTestBed implements TestBed {
      */
     @Override
     public synchronized Map<String, Long> requests() {
-        looks++;
-        return Map.of("read", Long.parseLong(counter.info("stats").get("total_reads_processed")) - looks);
+        ownReads++;
+        return Map.of("read", Long.parseLong(counter.info("stats").get("total_reads_processed")) - ownReads);
     }
 
     @Override

@@ -17,7 +17,7 @@ final class RedlockTestBed implements TestBed {
 
     private final List<RedisTestServer> servers = new ArrayList<>();
     private final List<RawRedis> counters = new ArrayList<>();
-    private long looks;
+    private long ownReads;
 
     RedlockTestBed() {
         for (int master = 0; master < MASTERS; master++) {
@@ -82,10 +82,10 @@ final class RedlockTestBed implements TestBed {
     /** As on one server, of all masters together. */
     @Override
     public synchronized Map<String, Long> requests() {
-        looks++;
+        ownReads++;
         long reads = 0;
         for (RawRedis counter : counters) {
-            reads += Long.parseLong(counter.info("stats").get("total_reads_processed")) - looks;
+            reads += Long.parseLong(counter.info("stats").get("total_reads_processed")) - ownReads;
         }
         return Map.of("read", reads);
     }

@@ -15,7 +15,7 @@ import tools.jackson.jr.ob.JSON;
  */
 public record JsonReport(MachineDescription environment, Map<String, Object> settings, List<OfBackend> backends) {
     /**
-     * What one backend gave; says all that a reader needs when the backend is gone.
+     * Results of one backend, with all that a reader needs to know about it.
      *
      * @param competitors descriptions by name
      */

@@ -23,7 +23,7 @@ final class CloseOnExit implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            return; // it is that hook's turn
+            return; // that hook does it
         }
     }
 }

@@ -154,7 +154,7 @@ final class LockArguments {
         if (outcome == ReleaseOutcome.UNKNOWN
                 && code != ExitCodes.LOST) { // a loss has been told, by who waits for nobody
             err.println("lockctl: the store did not answer the release of lock \"" + lease.lockName()
-                    + "\": it is free when its lease is over at the latest");
+                    + "\": it is free at the latest when its lease ends");
         }
         return code;
     }

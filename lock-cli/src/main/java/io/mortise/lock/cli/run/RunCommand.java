@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExamples:%n",
         footer = {
             "  lockctl run -n nightly-report -- ./report.sh        # unless it runs already, on whatever machine",
-            "  lockctl run -w 30s deploy/web -- make deploy        # waits at most 30 s for its turn",
+            "  lockctl run -w 30s deploy/web -- make deploy        # waits at most 30 s for the lock",
             "  lockctl run db -- sh -c 'psql -v token=$LOCK_FENCING_TOKEN -f migrate.sql'"
         },
         exitCodeListHeading = "%nExit codes:%n",

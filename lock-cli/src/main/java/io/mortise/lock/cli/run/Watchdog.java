@@ -76,7 +76,7 @@ final class Watchdog {
         tell();
     }
 
-    /** It kills the group when that time is over, unless it hears more. */
+    /** It kills the group when that time has passed, unless it hears more. */
     synchronized void waitFor(Duration time) {
         until = System.nanoTime() + time.toNanos();
         tell();
@@ -97,7 +97,7 @@ final class Watchdog {
         startProcess();
     }
 
-    /** Never blocks: a watchdog that does not listen must not stop who else looks after the lease. */
+    /** Never blocks: a watchdog that does not listen must not stop whoever else watches the lease. */
     private void say(String word) {
         byte[] line = bytes(word + "\n");
         if (Libc.canWrite(pipe)) {

@@ -94,7 +94,7 @@ final class AlternateScreen implements WatchView {
         try {
             Runtime.getRuntime().removeShutdownHook(restore);
         } catch (IllegalStateException e) {
-            return; // it is that hook's turn: nothing is left to it
+            return; // that hook does it
         }
     }
 }

@@ -25,7 +25,7 @@ final class DoctorProbe {
     /** Of so many questions, in nanoseconds. */
     record Times(int count, long median, long slowest) {}
 
-    /** Each a look at a lock that nobody holds: one round trip on every backend. */
+    /** Each reads the status of a lock that nobody holds: one round trip on every backend. */
     static Times roundTrips(LockAdmin admin) throws InterruptedException {
         String name = name();
         long[] nanos = new long[ROUNDS];

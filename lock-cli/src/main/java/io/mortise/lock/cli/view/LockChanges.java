@@ -48,7 +48,7 @@ final class LockChanges implements WatchView {
             }
         }
         before = held;
-        return !out.checkError(); // flushes; true once the reader of the pipe is gone
+        return !out.checkError(); // flushes; true once nobody reads the pipe any more
     }
 
     @Override

@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
                     + " Redis and Redlock (a third of its lease). Until then two may work. Its fencing token is below the next"
                     + " holder's: a resource that checks tokens refuses what it still writes. A holder that is not Mortise may"
                     + " never find out.",
-            "A holder that has crashed needs none of this: its lock is free once its lease is over."
+            "A holder that has crashed needs none of this: its lock is free once its lease has ended."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",

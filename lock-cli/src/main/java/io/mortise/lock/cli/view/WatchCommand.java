@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
         description = {
             "On a terminal a table that is redrawn until Ctrl-C. In a pipe or a file, and with --json, one line for each change,"
                     + " those that are held at the start first.",
-            "It looks every so often: what was taken and released between two looks is not seen. While the store cannot be"
+            "It reads at intervals: what was taken and released between two readings is not seen. While the store cannot be"
                     + " reached it says so, and goes on trying."
         },
         mixinStandardHelpOptions = true,
@@ -49,13 +49,13 @@ public final class WatchCommand extends AdminCommand {
             paramLabel = "DURATION",
             defaultValue = "1s",
             converter = DurationConverter.class,
-            description = "How often it looks. Default: ${DEFAULT-VALUE}.")
+            description = "Time between two readings. Default: ${DEFAULT-VALUE}.")
     private Duration interval = Duration.ZERO;
 
     @Option(
             names = {"-c", "--count"},
             paramLabel = "N",
-            description = "Ends after so many looks. Default: never.")
+            description = "Ends after so many readings. Default: never.")
     private long count = Long.MAX_VALUE;
 
     @Override
@@ -70,8 +70,8 @@ public final class WatchCommand extends AdminCommand {
         try (WatchView watching = screen
                 ? AlternateScreen.open(out(), title)
                 : new LockChanges(out(), err(), invocation().json())) {
-            for (long looks = 0; looks < count; looks++) {
-                if (looks > 0) {
+            for (long readings = 0; readings < count; readings++) {
+                if (readings > 0) {
                     TimeUnit.NANOSECONDS.sleep(interval.toNanos());
                 }
                 if (!show(watching, admin, wanted)) {

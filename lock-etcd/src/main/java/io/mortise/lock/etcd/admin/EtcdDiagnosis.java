@@ -53,7 +53,7 @@ public final class EtcdDiagnosis {
         return CompletableFuture.completedFuture(List.of(new Finding(
                 Severity.INFO,
                 "the members of the cluster are not known: " + cause.getMessage(),
-                "let this user list them, or look yourself: etcdctl member list")));
+                "let this user list them, or run: etcdctl member list")));
     }
 
     static List<Finding> alarms(Set<AlarmType> alarms) {

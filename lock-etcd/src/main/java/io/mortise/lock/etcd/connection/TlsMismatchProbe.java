@@ -34,11 +34,11 @@ public final class TlsMismatchProbe {
     private static final int FRAME_TYPE = 3;
     private static final int SETTINGS = 4;
 
-    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+    private static final Duration PROBE_INTERVAL = Duration.ofSeconds(1);
 
     private final List<String> endpoints;
     private final boolean tls;
-    private long nextLook = System.nanoTime();
+    private long nextProbe = System.nanoTime();
 
     /**
      * Does nothing yet.
@@ -58,7 +58,7 @@ public final class TlsMismatchProbe {
      * @param failure of the last try
      */
     public LockException explained(BackendUnavailableException failure, String all) {
-        if (!EtcdErrors.isClosedByServer(failure) || System.nanoTime() - nextLook < 0) {
+        if (!EtcdErrors.isClosedByServer(failure) || System.nanoTime() - nextProbe < 0) {
             return failure;
         }
         LockException meaning = endpoints.stream()
@@ -69,7 +69,7 @@ public final class TlsMismatchProbe {
                                 + (tls ? " does not speak TLS: use etcd://" : " speaks TLS: use etcds://"),
                         failure))
                 .orElse(failure);
-        nextLook = System.nanoTime() + BETWEEN_LOOKS.toNanos();
+        nextProbe = System.nanoTime() + PROBE_INTERVAL.toNanos();
         return meaning;
     }
 
@@ -126,7 +126,7 @@ public final class TlsMismatchProbe {
         @Override
         public void checkServerTrusted(X509Certificate[] chain, String authType) throws CertificateException {
             certificate.set(true);
-            throw new CertificateException("this connection only looks whether the server speaks TLS");
+            throw new CertificateException("this connection only finds out whether the server speaks TLS");
         }
 
         @Override

@@ -188,7 +188,7 @@ final class AcquireTransactions {
     }
 
     /**
-     * A try takes its key away before it says "busy", unless who was ahead is gone by then: else those who try again and again
+     * A try takes its key away before it says "busy", unless whoever was ahead has left by then: else those who try again and again
      * would find each other's keys and nobody the lock. What it may leave is removed with the contender.
      */
     private CompletionStage<Standing> giveWay(ContenderPosition at, KeyValue ahead, int rounds) {
@@ -229,7 +229,7 @@ final class AcquireTransactions {
                         return next.after(answer);
                     }
                     if (EtcdErrors.isLeaseGone(failure)) {
-                        at.on().end("its lease is gone");
+                        at.on().end("its lease no longer exists");
                     }
                     return at.on().hasEnded()
                             ? done(Finding.SESSION_OVER, at, 0)

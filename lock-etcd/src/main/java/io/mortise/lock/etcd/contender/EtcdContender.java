@@ -277,7 +277,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
                         return CompletableFuture.completedFuture(was);
                     }
                     if (EtcdErrors.isLeaseGone(failure)) {
-                        at.on().end("its lease is gone");
+                        at.on().end("its lease no longer exists");
                     }
                     return at.on().hasEnded() ? sessionGone(at) : CompletableFuture.<Boolean>failedFuture(failure);
                 })

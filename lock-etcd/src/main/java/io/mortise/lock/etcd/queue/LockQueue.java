@@ -195,7 +195,7 @@ public final class LockQueue implements LockQueueWatch.Listener {
         boolean timer = false;
         synchronized (this) {
             members.remove(member);
-            // Whoever was told that its key is gone was none of them any more, and may have been the last.
+            // Whoever was told that its key was deleted was none of them any more, and may have been the last.
             if (watching != null && members.isEmpty()) {
                 lastUse = clock.now();
                 timer = !lingering;

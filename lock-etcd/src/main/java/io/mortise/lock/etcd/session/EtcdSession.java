@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 public final class EtcdSession implements CurrentSession.Session {
     private static final Logger log = LoggerFactory.getLogger(EtcdSession.class);
 
-    /** Why it is over, if the store says no more. */
+    /** Why the session ended, if the store says no more. */
     static final String KEY_GONE = "its key was deleted, or its lease revoked";
 
     private final EtcdRequests calls;
@@ -242,7 +242,7 @@ public final class EtcdSession implements CurrentSession.Session {
             closed.completeExceptionally(failure);
             Duration kept = keepAlive().map(EtcdKeepAlive::lease).orElse(context.requestTimeout());
             context.cleanUp(
-                    "lease " + leaseId() + " of a session that is over",
+                    "lease " + leaseId() + " of a session that has ended",
                     () -> calls.revoke(leaseId).thenApply(gone::complete),
                     context.clock().now().plus(kept));
         });

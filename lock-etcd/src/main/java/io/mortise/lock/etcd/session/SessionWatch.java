@@ -30,7 +30,7 @@ final class SessionWatch implements KeyRangeWatch.Listener {
 
     /**
      * It starts from now, and one read closes the gap: the store may have compacted the past by then. Without effect on a session
-     * that is over.
+     * that has ended.
      */
     void open() {
         if (session.hasEnded()) {

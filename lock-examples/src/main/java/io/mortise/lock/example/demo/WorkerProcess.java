@@ -75,7 +75,7 @@ final class WorkerProcess implements AutoCloseable {
         try {
             jvm.writeLine(command);
         } catch (UncheckedIOException e) {
-            // It is gone: its end is among its messages, with its last lines.
+            // It has ended: its end is among its messages, with its last lines.
         }
     }
 

@@ -31,7 +31,7 @@ final class Shop {
     /**
      * Sells one unit under the lock of its item. Items do not wait for each other: a buyer who waits takes no thread from others.
      *
-     * @param threads on which is sold once it is this buyer's turn; fails with what selling fails with
+     * @param threads on which the sale runs once this buyer has the lock; fails with what selling fails with
      */
     CompletableFuture<SaleOutcome> buy(String item, Executor threads) throws IOException {
         if (left(item).isEmpty()) {
@@ -73,7 +73,7 @@ final class Shop {
         return new SaleOutcome.Sold(left, lease.fencingToken());
     }
 
-    /** Whoever only looks needs no lock. */
+    /** Reading needs no lock. */
     OptionalInt left(String item) throws IOException {
         return stock.left(item);
     }

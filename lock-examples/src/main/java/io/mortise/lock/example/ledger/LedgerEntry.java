@@ -22,7 +22,7 @@ sealed interface LedgerEntry {
      */
     record Move(long token, String writer, int from, int to, long amount, long left) implements LedgerEntry {}
 
-    /** As it stands in the file, without the end of the line. */
+    /** The line of the file, without the end of the line. */
     default String line() {
         String text;
         if (this instanceof Start start) {

@@ -39,7 +39,7 @@ final class TransferWriter {
         int outages = 0;
         while (books.movesBy(name) < moves) {
             try {
-                lock.run(this::turn);
+                lock.run(this::writeNext);
                 outages = 0;
             } catch (LeaseLostException e) {
                 log.warn("event=lost writer={} error={}", name, e.getMessage());
@@ -52,9 +52,9 @@ final class TransferWriter {
         }
     }
 
-    private void turn(Lease lease) throws IOException {
-        // First the fence, then a look: what earlier holders write from now on does not count, so what is seen here
-        // stands.
+    private void writeNext(Lease lease) throws IOException {
+        // First the fence, then a read: what earlier holders write from now on does not count, so what is seen here
+        // is final.
         file.append(new LedgerEntry.Fence(lease.fencingToken()));
         file.readNew(books);
         if (books.token() > lease.fencingToken()) {

@@ -75,7 +75,8 @@ public final class LockListing {
         if (source.isEmpty()) {
             return done(new LockAdmin.Page(List.of(), Optional.empty()));
         }
-        boolean there = on.isEmpty() || source.get().id.equals(on); // else that one is gone, and the next begins
+        boolean there =
+                on.isEmpty() || source.get().id.equals(on); // else that server left the cluster, and the next begins
         return page(wanted, source.get(), there ? position.group(2) : "0", there ? position.group(3) : "");
     }
 

@@ -145,13 +145,13 @@ public final class ServerDiagnosis {
             add(
                     Severity.ERROR,
                     "the append-only file cannot be written: the server refuses every acquire",
-                    "look into the server's log; most often the disk is full");
+                    "read the server's log; most often the disk is full");
         }
         if (says("rdb_last_bgsave_status", "err")) {
             add(
                     Severity.WARNING,
                     "the last snapshot failed: with stop-writes-on-bgsave-error the server refuses every acquire",
-                    "look into the server's log; most often the disk is full");
+                    "read the server's log; most often the disk is full");
         }
     }
 

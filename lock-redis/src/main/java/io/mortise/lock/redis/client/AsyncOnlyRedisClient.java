@@ -62,7 +62,7 @@ public final class AsyncOnlyRedisClient extends RedisClient {
         return connection instanceof NoSyncConnection<?, ?> own ? Optional.ofNullable(own.remote) : Optional.empty();
     }
 
-    /** Told before the listeners of a connection itself: an address is gone before anybody hears of a loss. */
+    /** Told before the listeners of a connection itself: an address is removed before anybody hears of a loss. */
     private static final class RemoteAddresses implements RedisConnectionStateListener {
         @Override
         public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {

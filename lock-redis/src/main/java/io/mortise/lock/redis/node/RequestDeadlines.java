@@ -109,7 +109,7 @@ final class RequestDeadlines {
                 && !Durations.isPositive(left(first, now))
                 && left(first, firstCheck).compareTo(lead) <= 0) {
             overdue.accept(first);
-            first = oldest(); // not remove(): that one is gone by now, and it would go through all the others
+            first = oldest(); // not remove(): that one has been removed by now, and it would go through all the others
         }
         check();
     }

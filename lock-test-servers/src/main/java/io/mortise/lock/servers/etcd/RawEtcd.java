@@ -120,12 +120,12 @@ public final class RawEtcd {
         return EtcdJson.number(call("lease/keepalive", leaseId(lease)), "TTL") > 0;
     }
 
-    /** How long a lease has left, in whole seconds; empty if it is gone. */
+    /** How long a lease has left, in whole seconds; empty if there is no such lease. */
     public Optional<Duration> timeToLive(long lease) {
         return lease(lease, "TTL");
     }
 
-    /** How long a lease lives without being renewed; empty if it is gone. */
+    /** How long a lease lives without being renewed; empty if there is no such lease. */
     public Optional<Duration> grantedTtl(long lease) {
         return lease(lease, "grantedTTL");
     }

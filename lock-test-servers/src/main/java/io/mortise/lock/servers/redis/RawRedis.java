@@ -153,7 +153,7 @@ public final class RawRedis implements AutoCloseable {
         return ids;
     }
 
-    /** The time of all grants of one of Mortise's clients on this server is over. */
+    /** Makes all grants of one of Mortise's clients on this server expire. */
     public void expireGrants(String prefix, String clientId) {
         for (String key : keys(prefix + "*")) {
             if (!NO_GRANT.matcher(key).find()

@@ -19,7 +19,8 @@ final class ZooKeeperNodeMain {
     private ZooKeeperNodeMain() {}
 
     public static void main(String[] args) {
-        // The parent deletes the data of all nodes; if it is gone, its children all end and each deletes what is left.
+        // The parent deletes the data of all nodes; if it has ended, its children all end and each deletes what is
+        // left.
         StdinWatchdog.install(line -> {}, () -> TempDir.delete(Path.of(args[0])));
         try {
             QuorumPeerConfig parsed = new QuorumPeerConfig();

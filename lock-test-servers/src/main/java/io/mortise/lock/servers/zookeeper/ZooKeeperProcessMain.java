@@ -24,7 +24,7 @@ final class ZooKeeperProcessMain {
 
     public static void main(String[] args) throws IOException {
         Path dir = Path.of(args[0]);
-        // The parent deletes the data; if it is gone, nobody else will.
+        // The parent deletes the data; if it has ended, nobody else will.
         StdinWatchdog.install(line -> {}, () -> TempDir.delete(dir));
         ZooKeeperServerOptions options = ZooKeeperServerOptions.parse(Arrays.copyOfRange(args, 2, args.length));
         // The server's own threads keep this JVM alive.

@@ -73,8 +73,8 @@ public final class ZooKeeperTestServer implements AutoCloseable {
     }
 
     /**
-     * Ends a session as if its timeout had passed: its ephemerals are gone when this returns, and its client learns it
-     * when it talks to the server next. Safe to call for a session that is gone already.
+     * Ends a session as if its timeout had passed: its ephemeral nodes are deleted when this returns, and its client learns it
+     * when it talks to the server next. Safe to call for a session that has ended already.
      *
      * @param sessionId from {@code ZooKeeper.getSessionId()}
      */
@@ -85,7 +85,7 @@ public final class ZooKeeperTestServer implements AutoCloseable {
         server.closeSession(sessionId);
         // The server forgets a session first and deletes its nodes one by one after that.
         Await.until(
-                "session 0x" + Long.toHexString(sessionId) + " is gone",
+                "session 0x" + Long.toHexString(sessionId) + " has ended",
                 EXPIRY_LIMIT,
                 () -> !data.getSessionWithTimeOuts().containsKey(sessionId)
                         && ephemerals.stream().allMatch(path -> data.getNode(path) == null));

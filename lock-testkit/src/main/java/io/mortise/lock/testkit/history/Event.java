@@ -57,7 +57,7 @@ public sealed interface Event {
     record Granted(LockCall call, UncertainInstant at, OptionalLong token) implements OfCall {}
 
     /** {@code isHeld()} was called. */
-    record Looked(LockCall call, UncertainInstant at, boolean held) implements OfCall {}
+    record Checked(LockCall call, UncertainInstant at, boolean held) implements OfCall {}
 
     /** {@code lost()} completed. */
     record Told(LockCall call, UncertainInstant at, String reason) implements OfCall {}
@@ -71,7 +71,7 @@ public sealed interface Event {
     /**
      * The ask ended without a lease.
      *
-     * @param failure empty: its limit was over, or its caller ended it
+     * @param failure empty: its limit had passed, or its caller ended it
      */
     record GaveUp(LockCall call, UncertainInstant at, Optional<String> failure) implements OfCall {}
 

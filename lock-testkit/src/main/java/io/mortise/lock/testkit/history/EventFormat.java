@@ -46,7 +46,7 @@ final class EventFormat {
                             call,
                             at,
                             words[6].equals(NONE) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(words[6])));
-                case "looked" -> new Event.Looked(call, at, words[6].equals("held"));
+                case "checked" -> new Event.Checked(call, at, words[6].equals("held"));
                 case "told" -> new Event.Told(call, at, decode(words[6]));
                 case "releasing" -> new Event.Releasing(call, at);
                 case "released" -> new Event.Released(call, at, ReleaseOutcome.valueOf(words[6]));
@@ -70,8 +70,8 @@ final class EventFormat {
             return asked.limit().map(limit -> Long.toString(limit.toNanos())).orElse(NONE);
         } else if (event instanceof Event.Granted granted) {
             return granted.token().isPresent() ? Long.toString(granted.token().getAsLong()) : NONE;
-        } else if (event instanceof Event.Looked looked) {
-            return looked.held() ? "held" : "not-held";
+        } else if (event instanceof Event.Checked checked) {
+            return checked.held() ? "held" : "not-held";
         } else if (event instanceof Event.Told told) {
             return encode(told.reason());
         } else if (event instanceof Event.Released released) {

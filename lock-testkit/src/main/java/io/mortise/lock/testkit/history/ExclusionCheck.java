@@ -11,7 +11,7 @@ import java.util.Set;
 
 /**
  * Checks that no two leases of a lock are believed in at one instant (S1). S2: nor is one that another has followed,
- * also after a pause. S5: a lease that another has followed is not RELEASED. S6: what was over stays over.
+ * also after a pause. S5: a lease that another has followed is not RELEASED. S6: what has ended stays ended.
  */
 final class ExclusionCheck {
     private final LockHistory lock;
@@ -35,30 +35,30 @@ final class ExclusionCheck {
     private void resurrection(RecordedCall one) {
         one.over()
                 .ifPresent(over -> one.beliefs()
-                        .filter(look -> over.at().isBefore(look.at()))
+                        .filter(check -> over.at().isBefore(check.at()))
                         .findFirst()
-                        .ifPresent(look -> findings.violation("S6", "held again after it was over", over, look)));
+                        .ifPresent(check -> findings.violation("S6", "held again after it had ended", over, check)));
     }
 
     private void beliefInWhatIsOver(RecordedCall one) {
         one.lastBelief()
-                .ifPresent(look -> lock.overtakenBy(one, look.at().earliest()).ifPresent(other -> {
+                .ifPresent(check -> lock.overtakenBy(one, check.at().earliest()).ifPresent(other -> {
                     reported.add(one.call());
                     findings.violation(
-                            pausedBefore(one, look) ? "S2" : "S1",
+                            pausedBefore(one, check) ? "S2" : "S1",
                             "believed to be held after the lock was granted to another",
-                            look,
+                            check,
                             Objects.requireNonNull(other.granted));
                 }));
     }
 
-    private boolean pausedBefore(RecordedCall one, Event.Looked look) {
+    private boolean pausedBefore(RecordedCall one, Event.Checked check) {
         UncertainInstant granted = Objects.requireNonNull(one.granted).at();
         return lock.silences
                 .pauses(one.process())
                 .anyMatch(pause -> granted.isBefore(pause.from().at())
                         && pause.until() != null
-                        && pause.until().at().earliest() <= look.at().latest());
+                        && pause.until().at().earliest() <= check.at().latest());
     }
 
     private void releaseOfWhatIsOver(RecordedCall one) {
@@ -100,7 +100,7 @@ final class ExclusionCheck {
     }
 
     private static long from(RecordedCall one) {
-        return one.firstBelief().map(look -> look.at().latest()).orElseThrow();
+        return one.firstBelief().map(check -> check.at().latest()).orElseThrow();
     }
 
     private static long until(RecordedCall one) {
@@ -108,7 +108,7 @@ final class ExclusionCheck {
     }
 
     private static Event last(RecordedCall one) {
-        Optional<Event.Looked> last = one.lastBelief();
+        Optional<Event.Checked> last = one.lastBelief();
         return last.orElseThrow();
     }
 }

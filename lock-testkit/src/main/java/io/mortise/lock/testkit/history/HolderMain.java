@@ -123,7 +123,7 @@ final class HolderMain implements EventRecorder, Resource {
                         ? Long.toString(granted.token().getAsLong())
                         : "-";
             }
-            case "look" -> Boolean.toString(leased(name).checkHeld());
+            case "check" -> Boolean.toString(leased(name).checkHeld());
             case "write" -> Boolean.toString(leased(name).write(this));
             case "release" -> leased(name).release().name();
             case "work" -> Integer.toString(work(name, Integer.parseInt(words[3]), Long.parseLong(words[4])));

@@ -64,7 +64,7 @@ final class HolderPipe {
         try {
             jvm.writeLine(line);
         } catch (UncheckedIOException e) {
-            // It is gone, and its end is read as well.
+            // The process has ended, and its end is read as well.
         }
     }
 

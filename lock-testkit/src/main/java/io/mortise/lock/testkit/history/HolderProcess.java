@@ -59,10 +59,10 @@ public final class HolderProcess implements AutoCloseable {
 
     /** What {@code isHeld()} says of the lease that it acquired last. */
     public CompletableFuture<Boolean> checkHeld(String lock) {
-        return pipe.tell("look " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
+        return pipe.tell("check " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
     }
 
-    /** Writes with the token of the lease that it acquired last, without a look at it. Completes with whether it was accepted. */
+    /** Writes with the token of the lease that it acquired last, without checking it. Completes with whether it was accepted. */
     public CompletableFuture<Boolean> write(String lock) {
         return pipe.tell("write " + HolderMain.encode(lock)).thenApply(Boolean::parseBoolean);
     }

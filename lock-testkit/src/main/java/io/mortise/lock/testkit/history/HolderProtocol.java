@@ -33,7 +33,7 @@ final class HolderProtocol {
         try {
             out.write((line + "\n").getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // the other end is gone, and the watchdog ends this process
+            throw new UncheckedIOException(e); // the other end was closed, and the watchdog ends this process
         }
     }
 }

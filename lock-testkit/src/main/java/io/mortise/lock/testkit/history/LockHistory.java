@@ -15,7 +15,7 @@ final class LockHistory {
     final List<Event.Wrote> writes;
     final SilentPeriods silences;
 
-    /** When the last event was over. */
+    /** When the last event had ended. */
     final long end;
 
     final HistoryBounds bounds;
@@ -58,7 +58,7 @@ final class LockHistory {
     private long age(RecordedCall one) {
         return fenced
                 ? one.token().orElseThrow()
-                : one.firstBelief().map(look -> look.at().earliest()).orElse(grantedBy(one));
+                : one.firstBelief().map(check -> check.at().earliest()).orElse(grantedBy(one));
     }
 
     static long grantedBy(RecordedCall one) {
@@ -82,7 +82,7 @@ final class LockHistory {
         return age(other) > age(one) && !misled;
     }
 
-    /** Whether one was through with believing before the other began to, and was not merely overtaken before it looked. */
+    /** Whether one was through with believing before the other began to, and was not merely overtaken before it checked. */
     static boolean cameEarlier(RecordedCall first, RecordedCall then) {
         return first.lastBelief().isPresent()
                 && then.firstBelief().isPresent()

@@ -41,7 +41,7 @@ final class LossCheck {
         if (one.told != null) {
             findings.violation("S7", "told of a loss, and RELEASED", one.told, one.released);
         } else if (one.notice()
-                .filter(look -> one.releasing != null && look.at().isBefore(one.releasing.at()))
+                .filter(check -> one.releasing != null && check.at().isBefore(one.releasing.at()))
                 .isPresent()) {
             findings.violation(
                     "S5", "seen to be over, and then RELEASED", one.notice().get(), one.released);
@@ -64,7 +64,7 @@ final class LossCheck {
             return true;
         }
         UncertainInstant granted = Objects.requireNonNull(one.granted).at();
-        return next.firstBelief().map(look -> granted.isBefore(look.at())).orElse(false);
+        return next.firstBelief().map(check -> granted.isBefore(check.at())).orElse(false);
     }
 
     private void frozenBelief(RecordedCall one, RecordedCall next, Event.Granted nextGrant) {

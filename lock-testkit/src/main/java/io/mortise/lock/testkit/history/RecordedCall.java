@@ -18,7 +18,7 @@ final class RecordedCall {
     final Event.@Nullable Told told;
     final Event.@Nullable Releasing releasing;
     final Event.@Nullable Released released;
-    private final List<Event.Looked> checks;
+    private final List<Event.Checked> checks;
 
     RecordedCall(LockCall call, List<Event.OfCall> events) {
         Event.Asked ask = only(events, Event.Asked.class, call);
@@ -37,7 +37,7 @@ final class RecordedCall {
         released = all(events, Event.Released.class).stream()
                 .min(Comparator.comparingLong(event -> event.at().latest()))
                 .orElse(null);
-        checks = all(events, Event.Looked.class);
+        checks = all(events, Event.Checked.class);
         if (granted == null && (told != null || releasing != null || released != null || !checks.isEmpty())) {
             throw new IllegalArgumentException("a call without a grant has one: " + call);
         }
@@ -68,18 +68,18 @@ final class RecordedCall {
         return granted == null ? OptionalLong.empty() : granted.token();
     }
 
-    /** The check that said "held" and was over first. */
-    Optional<Event.Looked> firstBelief() {
+    /** The check that said "held" and ended first. */
+    Optional<Event.Checked> firstBelief() {
         return beliefs().min(Comparator.comparingLong(check -> check.at().latest()));
     }
 
     /** The check that said "held" and began last. */
-    Optional<Event.Looked> lastBelief() {
+    Optional<Event.Checked> lastBelief() {
         return beliefs().max(Comparator.comparingLong(check -> check.at().earliest()));
     }
 
-    Stream<Event.Looked> beliefs() {
-        return checks.stream().filter(Event.Looked::held);
+    Stream<Event.Checked> beliefs() {
+        return checks.stream().filter(Event.Checked::held);
     }
 
     /** The first thing by which its program could know that it had lost the lease. */

@@ -46,12 +46,12 @@ public final class RecordedLease {
     public boolean checkHeld() {
         long start = recorder.now();
         boolean held = lease.isHeld();
-        recorder.record(new Event.Looked(call, recorder.since(start), held));
+        recorder.record(new Event.Checked(call, recorder.since(start), held));
         return held;
     }
 
     /**
-     * Writes to the resource with the token, without a look at the lease: as a late writer does. Without FENCING it writes
+     * Writes to the resource with the token, without checking the lease: as a late writer does. Without FENCING it writes
      * nothing.
      *
      * @return whether the resource accepted it; true without FENCING

@@ -48,7 +48,7 @@ final class TokenCheck {
             byGrant.before(one.asked.at().earliest())
                     .filter(earlier -> token(earlier) > token(one))
                     .or(() -> one.firstBelief()
-                            .flatMap(look -> byBelief.before(look.at().earliest()))
+                            .flatMap(check -> byBelief.before(check.at().earliest()))
                             .filter(earlier -> token(earlier) > token(one) && LockHistory.cameEarlier(earlier, one)))
                     .ifPresent(earlier -> findings.violation(
                             "S3", "a token below that of an earlier grant", granted(earlier), granted(one)));

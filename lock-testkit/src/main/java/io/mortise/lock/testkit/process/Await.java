@@ -27,7 +27,7 @@ public final class Await {
     public static boolean holdsWithin(Duration limit, BooleanSupplier condition) {
         long start = System.nanoTime();
         while (true) {
-            boolean last = System.nanoTime() - start > limit.toNanos(); // a look after a stall of this thread counts
+            boolean last = System.nanoTime() - start > limit.toNanos(); // a check after a stall of this thread counts
             if (condition.getAsBoolean()) {
                 return true;
             }

@@ -36,7 +36,7 @@ final class FrozenProcess implements AutoCloseable {
             FrozenProcess freeze = new FrozenProcess(process, guard);
             try {
                 Await.until(
-                        name + " stands still", ChildProcess.KILL_LIMIT, () -> freeze.isInEffect() || !guard.isAlive());
+                        name + " is frozen", ChildProcess.KILL_LIMIT, () -> freeze.isInEffect() || !guard.isAlive());
             } catch (IllegalStateException e) {
                 freeze.close();
                 throw e;

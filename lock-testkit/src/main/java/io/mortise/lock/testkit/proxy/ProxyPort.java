@@ -15,7 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A port that belongs to one proxy until it is closed. It is above those of servers and below those of outgoing connections,
- * and a byte of a file is locked for it: proxies of other processes look there too.
+ * and a byte of a file is locked for it: proxies of other processes check there too.
  */
 final class ProxyPort implements AutoCloseable {
     private static final int LOWEST = 30_000;

@@ -76,7 +76,7 @@ class AvailabilityCheckTest {
 
     @Test
     void S11_theLockOfTheDeadIsNeverFreed() {
-        story.asks("a", 0).granted(10, 1).looks(10, true);
+        story.asks("a", 0).granted(10, 1).checks(10, true);
         story.disturbed("a", KILLED, 20);
         story.asks("b", 15).granted(6100, 2).released(6110, 6111, RELEASED);
         story.breaks("S11");
@@ -84,7 +84,7 @@ class AvailabilityCheckTest {
 
     @Test
     void S11_theLockOfTheDeadIsFreedInTime() {
-        story.asks("a", 0).granted(10, 1).looks(10, true);
+        story.asks("a", 0).granted(10, 1).checks(10, true);
         story.disturbed("a", KILLED, 20);
         story.asks("b", 15).granted(5900, 2).released(5910, 5911, RELEASED);
         story.isGood();
@@ -92,7 +92,7 @@ class AvailabilityCheckTest {
 
     @Test
     void S11_theLockOfTheFrozenIsNeverFreed() {
-        story.asks("a", 0).granted(10, 1).looks(10, true).looks(9010, true).released(9020, 9021, RELEASED);
+        story.asks("a", 0).granted(10, 1).checks(10, true).checks(9010, true).released(9020, 9021, RELEASED);
         story.disturbed("a", PAUSED, 20).disturbed("a", RESUMED, 9000);
         story.asks("b", 15).granted(9030, 2).released(9031, 9032, RELEASED);
         story.breaks("S11");
@@ -101,9 +101,9 @@ class AvailabilityCheckTest {
     @Test
     void S11_aFrozenWaiterDelaysNoLongerThanATakeover() {
         story.held("a", 1, 10, 100);
-        story.asks("b", 15).granted(9000, 3).looks(9001, true).released(9010, 9011, RELEASED);
+        story.asks("b", 15).granted(9000, 3).checks(9001, true).released(9010, 9011, RELEASED);
         story.disturbed("b", PAUSED, 20).disturbed("b", RESUMED, 8990);
-        story.asks("c", 16).granted(5000, 2).looks(5000, true).released(5010, 5011, RELEASED);
+        story.asks("c", 16).granted(5000, 2).checks(5000, true).released(5010, 5011, RELEASED);
         story.isGood();
     }
 

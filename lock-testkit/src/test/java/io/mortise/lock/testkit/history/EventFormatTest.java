@@ -24,8 +24,8 @@ class EventFormatTest {
                 new Event.Asked(call, at, Optional.of(Duration.ofMillis(3))),
                 new Event.Granted(call, at, OptionalLong.of(Long.MAX_VALUE)),
                 new Event.Granted(call, at, OptionalLong.empty()),
-                new Event.Looked(call, at, true),
-                new Event.Looked(call, at, false),
+                new Event.Checked(call, at, true),
+                new Event.Checked(call, at, false),
                 new Event.Told(call, at, name),
                 new Event.Releasing(call, at),
                 new Event.GaveUp(call, at, Optional.empty()),
@@ -66,7 +66,7 @@ class EventFormatTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "asked", "asked 1 2 p x y -", "danced 1 2 p x 1", "looked 2 1 p x 1 held"})
+    @ValueSource(strings = {"", "asked", "asked 1 2 p x y -", "danced 1 2 p x 1", "checked 2 1 p x 1 held"})
     void otherLines_areRefused(String line) {
         assertThatThrownBy(() -> Event.parse(line))
                 .isInstanceOf(IllegalArgumentException.class)

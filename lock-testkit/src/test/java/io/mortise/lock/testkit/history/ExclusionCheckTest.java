@@ -16,14 +16,14 @@ class ExclusionCheckTest {
     @Test
     void S1_twoBelieveAtOnce() {
         story.held("a", 1, 10, 30);
-        story.asks("b", 5).granted(22, 2).looks(22, true).released(40, 41, RELEASED);
+        story.asks("b", 5).granted(22, 2).checks(22, true).released(40, 41, RELEASED);
         story.breaks("S1", "S5");
     }
 
     /** The older one looks once after the newer was granted, and the newer never looks. */
     @Test
     void S1_aBeliefAfterTheNextGrant() {
-        story.asks("a", 0).granted(10, 1).looks(30, true).told(40).released(50, 51, LOST);
+        story.asks("a", 0).granted(10, 1).checks(30, true).told(40).released(50, 51, LOST);
         story.asks("b", 5).granted(20, 2).released(60, 61, RELEASED);
         story.breaks("S1");
     }
@@ -32,10 +32,10 @@ class ExclusionCheckTest {
     void S1_twoBelieveAtOnce_withoutTokens() {
         story.asks("a", 0)
                 .grantedWithoutToken(10)
-                .looks(10, true)
-                .looks(30, true)
+                .checks(10, true)
+                .checks(30, true)
                 .released(31, 32, UNKNOWN);
-        story.asks("b", 5).grantedWithoutToken(20).looks(20, true).released(40, 41, RELEASED);
+        story.asks("b", 5).grantedWithoutToken(20).checks(20, true).released(40, 41, RELEASED);
         story.breaks("S1");
     }
 
@@ -44,10 +44,10 @@ class ExclusionCheckTest {
         story.asks("a", 0)
                 .blurred(8)
                 .granted(10, 1)
-                .looks(10, true)
-                .looks(30, true)
+                .checks(10, true)
+                .checks(30, true)
                 .released(31, 32, RELEASED);
-        story.asks("b", 5).blurred(8).granted(22, 2).looks(22, true).released(60, 61, RELEASED);
+        story.asks("b", 5).blurred(8).granted(22, 2).checks(22, true).released(60, 61, RELEASED);
         story.isGood();
     }
 
@@ -56,25 +56,25 @@ class ExclusionCheckTest {
         story.asks("a", 0)
                 .blurred(8)
                 .granted(10, 1)
-                .looks(10, true)
-                .looks(60, true)
+                .checks(10, true)
+                .checks(60, true)
                 .released(61, 62, RELEASED);
-        story.asks("b", 5).blurred(8).granted(22, 2).looks(22, true).released(80, 81, RELEASED);
+        story.asks("b", 5).blurred(8).granted(22, 2).checks(22, true).released(80, 81, RELEASED);
         story.breaks("S1", "S5");
     }
 
     @Test
     void S1_aReleaseUnderWayWhenTheNextIsGranted_isGood() {
-        story.asks("a", 0).granted(10, 1).looks(10, true).released(20, 40, RELEASED);
-        story.asks("b", 5).granted(25, 2).looks(25, true).released(50, 51, RELEASED);
+        story.asks("a", 0).granted(10, 1).checks(10, true).released(20, 40, RELEASED);
+        story.asks("b", 5).granted(25, 2).checks(25, true).released(50, 51, RELEASED);
         story.isGood();
     }
 
     /** The reply to b's ask came so late that b's first grant was over; the token tells which was first. */
     @Test
     void S1_aLateReplyIsNoSecondHolder() {
-        story.asks("b", 0).granted(40, 1).looks(40, false).released(41, 42, LOST);
-        story.asks("a", 5).granted(10, 2).looks(10, true).looks(60, true).released(61, 62, RELEASED);
+        story.asks("b", 0).granted(40, 1).checks(40, false).released(41, 42, LOST);
+        story.asks("a", 5).granted(10, 2).checks(10, true).checks(60, true).released(61, 62, RELEASED);
         story.isGood();
     }
 
@@ -82,47 +82,47 @@ class ExclusionCheckTest {
     void S2_aBeliefAfterAPause() {
         story.asks("a", 0)
                 .granted(10, 1)
-                .looks(10, true)
-                .looks(5020, true)
+                .checks(10, true)
+                .checks(5020, true)
                 .told(5030)
                 .released(5040, 5041, LOST);
         story.disturbed("a", PAUSED, 15).disturbed("a", RESUMED, 5010);
-        story.asks("b", 5).granted(3000, 2).looks(3000, true).released(6000, 6001, RELEASED);
+        story.asks("b", 5).granted(3000, 2).checks(3000, true).released(6000, 6001, RELEASED);
         story.breaks("S2");
     }
 
     @Test
     void S2_aLookThatWasUnderWayDuringThePause_isGood() {
-        story.asks("a", 0).granted(10, 1).looks(14, 5020, true).told(5030).released(5040, 5041, LOST);
+        story.asks("a", 0).granted(10, 1).checks(14, 5020, true).told(5030).released(5040, 5041, LOST);
         story.disturbed("a", PAUSED, 15).disturbed("a", RESUMED, 5010);
-        story.asks("b", 5).granted(3000, 2).looks(3000, true).released(6000, 6001, RELEASED);
+        story.asks("b", 5).granted(3000, 2).checks(3000, true).released(6000, 6001, RELEASED);
         story.isGood();
     }
 
     @Test
     void S5_releasedAfterTheNextWasGranted() {
-        story.asks("a", 0).granted(10, 1).looks(10, true).released(30, 31, RELEASED);
-        story.asks("b", 5).granted(20, 2).looks(20, true).released(50, 51, RELEASED);
+        story.asks("a", 0).granted(10, 1).checks(10, true).released(30, 31, RELEASED);
+        story.asks("b", 5).granted(20, 2).checks(20, true).released(50, 51, RELEASED);
         story.breaks("S5");
     }
 
     @Test
     void S5_lostOrUnknownAfterTheNextWasGranted_isGood() {
-        story.asks("a", 0).granted(10, 1).looks(10, true).released(30, 31, UNKNOWN);
-        story.asks("b", 5).granted(20, 2).looks(20, true).looks(39, false).released(40, 41, LOST);
-        story.asks("c", 5).granted(35, 3).looks(36, true).released(50, 51, RELEASED);
+        story.asks("a", 0).granted(10, 1).checks(10, true).released(30, 31, UNKNOWN);
+        story.asks("b", 5).granted(20, 2).checks(20, true).checks(39, false).released(40, 41, LOST);
+        story.asks("c", 5).granted(35, 3).checks(36, true).released(50, 51, RELEASED);
         story.isGood();
     }
 
     @Test
     void S6_heldAgainAfterItWasLost() {
-        story.asks("a", 0).granted(10, 1).looks(20, false).looks(30, true).released(40, 41, LOST);
+        story.asks("a", 0).granted(10, 1).checks(20, false).checks(30, true).released(40, 41, LOST);
         story.breaks("S6");
     }
 
     @Test
     void S6_heldAgainAfterItsRelease() {
-        story.held("a", 1, 10, 20).looks(30, true);
+        story.held("a", 1, 10, 20).checks(30, true);
         story.breaks("S6");
     }
 
@@ -130,8 +130,8 @@ class ExclusionCheckTest {
     void S6_twoThreadsThatLookAtOnce_areGood() {
         story.asks("a", 0)
                 .granted(10, 1)
-                .looks(20, 30, false)
-                .looks(25, 35, true)
+                .checks(20, 30, false)
+                .checks(25, 35, true)
                 .released(40, 41, LOST);
         story.isGood();
     }

@@ -50,12 +50,12 @@ final class HandwrittenHistory {
         return this;
     }
 
-    /** A call that held from one instant to the other, and looked at both. */
+    /** A call that held from one instant to the other, and was checked at both. */
     Teller held(String process, long token, long from, long to) {
         return asks(process, from - 1)
                 .granted(from, token)
-                .looks(from, true)
-                .looks(to, true)
+                .checks(from, true)
+                .checks(to, true)
                 .released(to, to + 1, ReleaseOutcome.RELEASED);
     }
 
@@ -81,13 +81,13 @@ final class HandwrittenHistory {
             return add(new Event.Granted(call, at(ms), OptionalLong.empty()));
         }
 
-        Teller looks(long ms, boolean held) {
-            return add(new Event.Looked(call, at(ms), held));
+        Teller checks(long ms, boolean held) {
+            return add(new Event.Checked(call, at(ms), held));
         }
 
-        /** A look that was under way for so long. */
-        Teller looks(long from, long to, boolean held) {
-            return add(new Event.Looked(call, new UncertainInstant(from * MILLI, to * MILLI), held));
+        /** A check that was under way for so long. */
+        Teller checks(long from, long to, boolean held) {
+            return add(new Event.Checked(call, new UncertainInstant(from * MILLI, to * MILLI), held));
         }
 
         Teller told(long ms) {

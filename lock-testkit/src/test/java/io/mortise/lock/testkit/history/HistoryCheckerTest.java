@@ -32,8 +32,8 @@ class HistoryCheckerTest {
                 new Event.Asked(two, UncertainInstant.at(1), Optional.empty()),
                 new Event.Granted(one, UncertainInstant.at(2), OptionalLong.of(9)),
                 new Event.Granted(two, UncertainInstant.at(3), OptionalLong.of(8)),
-                new Event.Looked(one, UncertainInstant.at(4), true),
-                new Event.Looked(two, UncertainInstant.at(4), true));
+                new Event.Checked(one, UncertainInstant.at(4), true),
+                new Event.Checked(two, UncertainInstant.at(4), true));
         assertThat(new HistoryChecker(HandwrittenHistory.BOUNDS).check(events).violations())
                 .isEmpty();
     }

@@ -34,28 +34,28 @@ enum HistoryDamage {
             "S3"),
     BELIEF_IN_WHAT_IS_OVER(
             edit -> edit.pair(any -> true)
-                    .map(pair -> edit.with(
-                            new Event.Looked(pair.one().call(), pair.next().at().later(Duration.ofMillis(20)), true))),
+                    .map(pair -> edit.with(new Event.Checked(
+                            pair.one().call(), pair.next().at().later(Duration.ofMillis(20)), true))),
             "S1",
             "S2",
             "S6"),
     BELIEF_BEFORE_ITS_TIME(
             edit -> edit.pair(any -> true).flatMap(pair -> {
-                List<Event.Looked> looks = edit.all(
-                        Event.Looked.class,
-                        look -> look.held() && look.call().equals(pair.one().call()));
+                List<Event.Checked> looks = edit.all(
+                        Event.Checked.class,
+                        check -> check.held() && check.call().equals(pair.one().call()));
                 long first = looks.stream()
-                        .mapToLong(look -> look.at().latest())
+                        .mapToLong(check -> check.at().latest())
                         .min()
                         .orElse(1);
                 long last = looks.stream()
-                        .mapToLong(look -> look.at().earliest())
+                        .mapToLong(check -> check.at().earliest())
                         .max()
                         .orElse(0);
                 return first > last
                         ? Optional.empty()
                         : Optional.of(edit.with(
-                                new Event.Looked(pair.next().call(), new UncertainInstant(first, last), true)));
+                                new Event.Checked(pair.next().call(), new UncertainInstant(first, last), true)));
             }),
             "S1"),
     LOST_IS_CALLED_RELEASED(
@@ -69,7 +69,7 @@ enum HistoryDamage {
     HELD_AGAIN(
             edit -> edit.any(Event.Told.class, one -> true)
                     .map(told ->
-                            edit.with(new Event.Looked(told.call(), told.at().later(Duration.ofMillis(20)), true))),
+                            edit.with(new Event.Checked(told.call(), told.at().later(Duration.ofMillis(20)), true))),
             "S6"),
     NEVER_TOLD(
             edit -> edit.pair(pair -> edit.of(pair.one().call(), Event.Told.class)

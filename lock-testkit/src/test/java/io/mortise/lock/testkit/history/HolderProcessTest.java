@@ -43,7 +43,7 @@ class HolderProcessTest {
             long after = history.now();
             assertThat(history.events())
                     .extracting(event -> event.getClass().getSimpleName())
-                    .containsExactly("Asked", "Granted", "Looked", "Wrote", "Releasing", "Released", "Looked");
+                    .containsExactly("Asked", "Granted", "Checked", "Wrote", "Releasing", "Released", "Checked");
             assertThat(history.events()).allSatisfy(event -> {
                 assertThat(((Event.OfCall) event).call().lock()).isEqualTo("x/1");
                 assertThat(event.process()).isEqualTo("p 1");
@@ -74,10 +74,10 @@ class HolderProcessTest {
         try (HolderProcess process = start()) {
             get(process.acquire("x"));
             process.pause();
-            CompletableFuture<Boolean> look = process.checkHeld("x");
-            assertThatThrownBy(() -> look.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            CompletableFuture<Boolean> check = process.checkHeld("x");
+            assertThatThrownBy(() -> check.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
             process.resume();
-            assertThat(get(look)).isTrue();
+            assertThat(get(check)).isTrue();
             assertThat(history.events().stream()
                             .filter(event -> event instanceof Event.Disturbed)
                             .map(event -> ((Event.Disturbed) event).kind()))

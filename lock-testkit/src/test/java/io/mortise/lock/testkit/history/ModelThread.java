@@ -73,7 +73,7 @@ final class ModelThread {
         LockCall held = Objects.requireNonNull(call);
         int what = last ? 9 : random.nextInt(10);
         if (what < 4) {
-            events.add(new Event.Looked(held, process.span(now), !over));
+            events.add(new Event.Checked(held, process.span(now), !over));
         } else if (what < 7) {
             long with = Objects.requireNonNull(token);
             events.add(new Event.Wrote(held, UncertainInstant.at(now), with, lock.write(with)));
@@ -101,10 +101,10 @@ final class ModelThread {
         token = null;
     }
 
-    /** A look was under way from {@code since} on, and said what was right at its beginning. */
+    /** A check was under way from {@code since} on, and said what was right at its beginning. */
     void lateLook(long since, long now) {
         if (token != null) {
-            events.add(new Event.Looked(
+            events.add(new Event.Checked(
                     Objects.requireNonNull(call),
                     new UncertainInstant(
                             process.span(since).earliest(), process.span(now).latest()),

@@ -27,14 +27,14 @@ class TokenCheckTest {
     @Test
     void S3_aTokenBelowThatOfAnEarlierBelief() {
         story.held("a", 7, 10, 20);
-        story.asks("b", 5).granted(30, 6).looks(30, true).looks(40, true).released(41, 42, RELEASED);
+        story.asks("b", 5).granted(30, 6).checks(30, true).checks(40, true).released(41, 42, RELEASED);
         story.breaks("S3");
     }
 
     @Test
     void S3_aHigherTokenGrantedFirstByUncertainClocks_isGood() {
         story.held("a", 7, 10, 20);
-        story.asks("b", 5).blurred(20).granted(25, 6).looks(25, true).released(28, 29, RELEASED);
+        story.asks("b", 5).blurred(20).granted(25, 6).checks(25, true).released(28, 29, RELEASED);
         story.isGood();
     }
 

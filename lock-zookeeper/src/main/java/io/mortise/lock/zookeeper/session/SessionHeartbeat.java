@@ -92,7 +92,7 @@ final class SessionHeartbeat {
 
     private void leaveServer(CompletableFuture<Boolean> proof, long connection) {
         if (!proof.isDone() && session.connection() == connection && !session.hasEnded()) {
-            log.info("event=server-silent session=0x{} hint=\"looking for another\"", session.sessionId());
+            log.info("event=server-silent session=0x{} hint=\"connects to another\"", session.sessionId());
             ZooKeeperHandles.leaveServer(session.calls().handle(), settings);
             // wakes the client's send thread, which would notice only when it next has something to send
             session.calls().sync(settings.basePath());
