@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
-/** Promises of a backend beyond plain exclusion. The conformance kit checks that claimed ones work and others refuse. */
+/** Promise that a backend may make beyond plain exclusion. The conformance kit checks that claimed ones work and others refuse. */
 public enum Capability {
     /** Each grant carries a token that rises strictly per name (S3). */
     FENCING,

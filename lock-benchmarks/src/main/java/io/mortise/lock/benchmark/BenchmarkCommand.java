@@ -106,7 +106,7 @@ final class BenchmarkCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Limits limits = new Limits(spec);
+        CommandLineLimits limits = new CommandLineLimits(spec);
         int counted = limits.wholeNumber("--rounds", or(rounds, smoke ? "1" : ROUNDS), 1, 100);
         double length = limits.seconds("--seconds", or(seconds, smoke ? SMOKE_SECONDS : SECONDS), 0.01, 60);
         WarmUpRounds before =
@@ -132,7 +132,7 @@ final class BenchmarkCommand implements Callable<Integer> {
         return BenchmarkExitCodes.OK;
     }
 
-    private List<TestBeds.Startable> chosenBackends(Limits limits) {
+    private List<TestBeds.Startable> chosenBackends(CommandLineLimits limits) {
         List<String> known = backends.stream().map(TestBeds.Startable::name).toList();
         limits.known("--backend", backendNames, known);
         return backends.stream()
@@ -140,7 +140,7 @@ final class BenchmarkCommand implements Callable<Integer> {
                 .toList();
     }
 
-    private List<Scenario> chosenScenarios(Limits limits) {
+    private List<Scenario> chosenScenarios(CommandLineLimits limits) {
         List<Scenario> all = Scenarios.all();
         limits.known(
                 "--scenario", scenarioNames, all.stream().map(Scenario::name).toList());

@@ -17,97 +17,97 @@ import org.junit.jupiter.api.Test;
 class HalfWrittenTest extends RedisScriptTest {
     @AfterEach
     void giveMemoryBack() {
-        bench.redis.call("CONFIG", "SET", "maxmemory", "0");
+        fixture.redis.call("CONFIG", "SET", "maxmemory", "0");
     }
 
     @Test
     void S01_aGrantThatCannotBeWrittenIsToldToNobody() {
-        bench.granted(1);
-        bench.acquire(2, bench.listen("c2"));
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
         assertThat(publishedWhile(
                         () -> assertThatThrownBy(() -> releaseWithout("set")).isInstanceOf(RawRedis.ErrorReply.class)))
                 .isEmpty();
-        assertThat(bench.value()).as("still the holder's").startsWith(ScriptBench.record(1));
-        assertThat(bench.published(() -> bench.release(1)).get(0))
+        assertThat(fixture.value()).as("still the holder's").startsWith(ScriptFixture.record(1));
+        assertThat(fixture.published(() -> fixture.release(1)).get(0))
                 .as("an entry that was not served is kept")
-                .startsWith("c2 G " + ScriptBench.attempt(2));
+                .startsWith("c2 G " + ScriptFixture.attempt(2));
     }
 
     @Test
     void S01_aLockThatCannotBeFreedIsOfferedToNobody() {
-        bench.granted(1);
-        bench.acquire(2, bench.listen("c2"));
-        bench.redis.call(
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
+        fixture.redis.call(
                 "SET",
-                ScriptBench.KEYS.grant(),
-                ScriptBench.record(1) + " token=7 row=16:" + bench.micros(),
+                ScriptFixture.KEYS.grant(),
+                ScriptFixture.record(1) + " token=7 row=16:" + fixture.micros(),
                 "PX",
                 "9000");
         assertThat(publishedWhile(
                         () -> assertThatThrownBy(() -> releaseWithout("del")).isInstanceOf(RawRedis.ErrorReply.class)))
                 .isEmpty();
-        assertThat(bench.value()).startsWith(ScriptBench.record(1));
+        assertThat(fixture.value()).startsWith(ScriptFixture.record(1));
     }
 
     @Test
     void S11_aGrantThatCannotBeToldStandsForItsHolderToFind() {
-        bench.granted(1);
-        bench.acquire(2, bench.listen("c2"));
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
         assertThatThrownBy(() -> releaseWithout("publish")).isInstanceOf(RawRedis.ErrorReply.class);
-        assertThat(bench.acquire(2, "c2").get(0)).isEqualTo("granted");
-        assertThat(bench.acquire(3, "c3").get(0)).isEqualTo("busy");
+        assertThat(fixture.acquire(2, "c2").get(0)).isEqualTo("granted");
+        assertThat(fixture.acquire(3, "c3").get(0)).isEqualTo("busy");
     }
 
     @Test
     void S01_whereNobodyCanBeCountedNothingIsReleased() {
-        bench.granted(1);
-        bench.acquire(2, bench.listen("c2"));
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
         assertThat(publishedWhile(() ->
                         assertThatThrownBy(() -> releaseWithout("pubsub")).isInstanceOf(RawRedis.ErrorReply.class)))
                 .isEmpty();
-        assertThat(bench.value()).startsWith(ScriptBench.record(1));
-        assertThat(bench.published(() -> bench.release(1)).get(0)).startsWith("c2 G " + ScriptBench.attempt(2));
+        assertThat(fixture.value()).startsWith(ScriptFixture.record(1));
+        assertThat(fixture.published(() -> fixture.release(1)).get(0)).startsWith("c2 G " + ScriptFixture.attempt(2));
     }
 
     /** As an operator does, and a client that was given a turn which it does not want. */
     @Test
     void S11_withoutMemoryALockIsStillTakenAwayAndHandedOn() {
-        bench.granted(1);
-        bench.acquire(2, bench.listen("c2"));
-        bench.acquire(3, bench.listen("c3"));
-        bench.redis.call("CONFIG", "SET", "maxmemory", "1");
-        assertThat(bench.published(() -> bench.run(RedisScript.FORCE_RELEASE, bench.value()))
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
+        fixture.acquire(3, fixture.listen("c3"));
+        fixture.redis.call("CONFIG", "SET", "maxmemory", "1");
+        assertThat(fixture.published(() -> fixture.run(RedisScript.FORCE_RELEASE, fixture.value()))
                         .get(0))
-                .startsWith("c2 G " + ScriptBench.attempt(2));
-        assertThat(bench.published(() -> bench.run(RedisScript.RELEASE, ScriptBench.attempt(2), "0", " mode=x"))
+                .startsWith("c2 G " + ScriptFixture.attempt(2));
+        assertThat(fixture.published(() -> fixture.run(RedisScript.RELEASE, ScriptFixture.attempt(2), "0", " mode=x"))
                         .get(0))
-                .startsWith("c3 G " + ScriptBench.attempt(3));
+                .startsWith("c3 G " + ScriptFixture.attempt(3));
     }
 
     @Test
     void S01_withoutMemoryALockIsStillHandedOnWhole() {
-        bench.granted(1);
-        bench.acquire(2, bench.listen("c2"));
-        bench.redis.call("CONFIG", "SET", "maxmemory", "1");
-        assertThat(publishedWhile(() -> bench.release(1)).get(0)).startsWith("c2 G " + ScriptBench.attempt(2));
-        assertThat(bench.value()).startsWith(ScriptBench.record(2));
-        assertThatThrownBy(() -> bench.acquire(3, "c3")).hasMessageContaining("OOM");
-        assertThat(bench.redis.call("EXISTS", ScriptBench.KEYS.queue())).isEqualTo(0L);
+        fixture.granted(1);
+        fixture.acquire(2, fixture.listen("c2"));
+        fixture.redis.call("CONFIG", "SET", "maxmemory", "1");
+        assertThat(publishedWhile(() -> fixture.release(1)).get(0)).startsWith("c2 G " + ScriptFixture.attempt(2));
+        assertThat(fixture.value()).startsWith(ScriptFixture.record(2));
+        assertThatThrownBy(() -> fixture.acquire(3, "c3")).hasMessageContaining("OOM");
+        assertThat(fixture.redis.call("EXISTS", ScriptFixture.KEYS.queue())).isEqualTo(0L);
     }
 
     @Test
     void S17_nothingIsGrantedWhereNobodyListens() {
-        bench.granted(1);
-        bench.acquire(2, "nobody-listens");
-        bench.redis.call("DEL", ScriptBench.KEYS.grant());
-        assertThat(bench.acquire(3, "").get(0)).isEqualTo("granted");
-        assertThat(bench.value()).startsWith(ScriptBench.record(3));
+        fixture.granted(1);
+        fixture.acquire(2, "nobody-listens");
+        fixture.redis.call("DEL", ScriptFixture.KEYS.grant());
+        assertThat(fixture.acquire(3, "").get(0)).isEqualTo("granted");
+        assertThat(fixture.value()).startsWith(ScriptFixture.record(3));
     }
 
     /** Also when the work throws. */
     private static List<String> publishedWhile(ThrowingCallable work) {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
-        List<String> published = bench.published(() -> {
+        List<String> published = fixture.published(() -> {
             try {
                 work.call();
             } catch (Throwable e) {
@@ -120,12 +120,12 @@ class HalfWrittenTest extends RedisScriptTest {
 
     /** The release of attempt 1 by a user who may do all but one thing. */
     private static void releaseWithout(String command) {
-        bench.redis.call("ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "&*", "+@all", "-" + command);
-        try (RawRedis limited = bench.connect("limited", "secret")) {
+        fixture.redis.call("ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "&*", "+@all", "-" + command);
+        try (RawRedis limited = fixture.connect("limited", "secret")) {
             List<String> call =
                     new ArrayList<>(List.of("EVAL", RedisScript.RELEASE.script().text(), "4"));
-            call.addAll(Arrays.asList(ScriptBench.KEYS.all()));
-            call.addAll(List.of(ScriptBench.attempt(1), "0"));
+            call.addAll(Arrays.asList(ScriptFixture.KEYS.all()));
+            call.addAll(List.of(ScriptFixture.attempt(1), "0"));
             limited.call(call.toArray(String[]::new));
         }
     }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** What is given to an attempt that nobody here makes any more goes to the next one, not to nobody for a lease (S8). */
 class OrphanedGrantTest {
     private static final RedisKeyLayout KEYS = new RedisKeyLayout(RedisOptions.DEFAULT_PREFIX);
-    private static final String GONE = ScriptBench.attempt(77);
+    private static final String GONE = ScriptFixture.attempt(77);
 
     private RedisTestServer server;
     private RawRedis redis;

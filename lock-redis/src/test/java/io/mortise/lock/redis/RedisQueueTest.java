@@ -51,10 +51,10 @@ class RedisQueueTest extends OneServerTest {
         List<String> queue = new ArrayList<>(List.of("ZADD", X.queue()));
         List<String> entries = new ArrayList<>(List.of("HSET", X.entries()));
         for (int i = 0; i < DEAD; i++) {
-            String attempt = ScriptBench.attempt(i);
+            String attempt = ScriptFixture.attempt(i);
             queue.addAll(List.of(String.valueOf(i), attempt));
             entries.addAll(List.of(
-                    attempt, "nobody-listens 30000 9000000000000000 " + ScriptBench.NONCE + " " + attempt + " m1"));
+                    attempt, "nobody-listens 30000 9000000000000000 " + ScriptFixture.NONCE + " " + attempt + " m1"));
         }
         redis.call(queue.toArray(String[]::new));
         redis.call(entries.toArray(String[]::new));

@@ -73,9 +73,13 @@ class RedisRenewalsTest {
         Grant(String name, int number) {
             RedisKeyLayout.OfLock keys = new RedisKeyLayout("lock:").of(new LockName(name));
             key = keys.grant();
-            redis.call("SET", key, ScriptBench.record(number), "PX", "20000");
+            redis.call("SET", key, ScriptFixture.record(number), "PX", "20000");
             keepAlive = new RedisKeepAlive(
-                    clock, keys, ScriptBench.attempt(number), LEASE, clock.now().plus(Duration.ofSeconds(20)));
+                    clock,
+                    keys,
+                    ScriptFixture.attempt(number),
+                    LEASE,
+                    clock.now().plus(Duration.ofSeconds(20)));
             keepAlive.attach(this);
         }
 

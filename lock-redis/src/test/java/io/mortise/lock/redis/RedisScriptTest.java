@@ -7,20 +7,20 @@ import org.junit.jupiter.api.BeforeAll;
 
 /** Scripts alone, on one server a class, empty before each test. */
 abstract class RedisScriptTest {
-    static ScriptBench bench;
+    static ScriptFixture fixture;
 
     @BeforeAll
     static void start() {
-        bench = new ScriptBench();
+        fixture = new ScriptFixture();
     }
 
     @AfterAll
     static void stop() {
-        bench.close();
+        fixture.close();
     }
 
     @AfterEach
     final void clear() {
-        bench.clear();
+        fixture.clear();
     }
 }

@@ -56,7 +56,7 @@ enum ApiStyle {
     /** The result, or the exception that the blocking style would have thrown. An interrupt withdraws, as it does there. */
     static <T> T result(Future<T> future) throws InterruptedException {
         try {
-            return future.get(Bench.LONG.toMillis(), TimeUnit.MILLISECONDS);
+            return future.get(ContractFixture.LONG.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             future.cancel(true);
             throw e;
@@ -70,7 +70,7 @@ enum ApiStyle {
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
             future.cancel(true);
-            throw new AssertionError("no outcome in " + Bench.LONG, e);
+            throw new AssertionError("no outcome in " + ContractFixture.LONG, e);
         }
     }
 }

@@ -20,53 +20,54 @@ import org.junit.jupiter.api.Test;
 interface CallContract extends Contract {
     @Test
     default void call_runsUnderTheLockAndReleases() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
         String result = client.named("x").call(lease -> {
             assertThat(lease.isHeld()).isTrue();
             assertThat(other.named("x").tryRun(Duration.ZERO, inner -> {})).isFalse();
             return "done";
         });
         assertThat(result).isEqualTo("done");
-        assertThat(other.named("x").tryRun(Bench.PROMPT, lease -> lease.ensureHeld()))
+        assertThat(other.named("x").tryRun(ContractFixture.PROMPT, lease -> lease.ensureHeld()))
                 .isTrue();
-        assertThat(client.named("x").tryCall(Bench.PROMPT, lease -> {
+        assertThat(client.named("x").tryCall(ContractFixture.PROMPT, lease -> {
                     assertThat(other.named("x").tryCall(Duration.ZERO, inner -> "busy"))
                             .isEmpty();
                     return "done";
                 }))
                 .contains("done");
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 
     @Test
     default void call_passesTheBodysExceptionOnAndReleases() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         assertThatThrownBy(() -> client.named("x").run(lease -> {
                     throw new IOException("from the body");
                 }))
                 .isInstanceOf(IOException.class)
                 .hasMessage("from the body");
-        bench().assertFree(client, "x");
+        fixture().assertFree(client, "x");
     }
 
     @Test
     default void call_tellsThatTheLeaseWasLostMeanwhile() throws Exception {
-        LockClient client = bench().client();
-        LockAdmin admin = Bench.admin(bench().client(), "LeaseLostException from run");
+        LockClient client = fixture().client();
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "LeaseLostException from run");
         assertThatThrownBy(() -> client.named("x").run(lease -> {
-                    assertThat(Bench.await(admin.forceRelease(
-                                    "x", Bench.status(admin, "x").holders().get(0))))
+                    assertThat(ContractFixture.await(admin.forceRelease(
+                                    "x",
+                                    ContractFixture.status(admin, "x").holders().get(0))))
                             .isTrue();
                 }))
                 .isInstanceOf(LeaseLostException.class);
-        bench().assertFree(client, "x");
+        fixture().assertFree(client, "x");
     }
 
     @Test
     default void callAsync_holdsUntilItsStageEnds() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
         CompletableFuture<Lease> given = new CompletableFuture<>();
         CompletableFuture<String> work = new CompletableFuture<>();
         CompletableFuture<String> result = client.named("x").callAsync(lease -> {
@@ -75,46 +76,46 @@ interface CallContract extends Contract {
         });
         Lease lent = ApiStyle.result(given);
         assertThat(lent.isHeld()).isTrue();
-        Bench.waitInVain(ApiStyle.SYNC, other.named("x"), Duration.ofMillis(200));
+        ContractFixture.waitInVain(ApiStyle.SYNC, other.named("x"), Duration.ofMillis(200));
         assertThat(lent.isHeld()).isTrue();
         assertThat(result).isNotDone();
         work.complete("done");
         assertThat(ApiStyle.result(result)).isEqualTo("done");
         assertThat(lent.isHeld()).isFalse();
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 
     @Test
     default void callAsync_releasesWhenTheBodyOrItsStageFails() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         assertThatThrownBy(() -> ApiStyle.result(client.named("x").callAsync(lease -> {
                     throw new IllegalStateException("thrown");
                 })))
                 .hasMessage("thrown");
-        bench().assertFree(client, "x");
+        fixture().assertFree(client, "x");
         assertThatThrownBy(() -> ApiStyle.result(client.named("x")
                         .callAsync(lease -> CompletableFuture.failedFuture(new IllegalStateException("failed")))))
                 .hasMessage("failed");
-        bench().assertFree(client, "x");
+        fixture().assertFree(client, "x");
     }
 
     /** An executor that runs user code on the calling thread must not give it one that the store's answer needs. */
     @Test
     default void S07_aCallbackMayWaitForTheStoreAlsoOnADirectExecutor() throws Exception {
-        LockClient client = bench().client(ClientOptions.defaults().callbackExecutor(Runnable::run));
-        LockClient other = bench().client();
+        LockClient client = fixture().client(ClientOptions.defaults().callbackExecutor(Runnable::run));
+        LockClient other = fixture().client();
         Lease held = other.named("x").acquire();
         CompletableFuture<ReleaseOutcome> outcome =
                 client.named("x").acquireAsync().thenApply(Lease::release);
-        Bench.awaitWaiters(other, "x", 1);
+        ContractFixture.awaitWaiters(other, "x", 1);
         held.close();
         assertThat(ApiStyle.result(outcome)).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 
     @Test
     default void callAsync_cancelledWhileItWaitsNeverRuns() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         Lease held = client.named("x").acquire();
         AtomicReference<Lease> given = new AtomicReference<>();
         CompletableFuture<String> result = client.named("x").callAsync(lease -> {
@@ -123,7 +124,7 @@ interface CallContract extends Contract {
         });
         result.cancel(true);
         held.close();
-        bench().assertFree(client, "x");
+        fixture().assertFree(client, "x");
         assertThat(given.get()).isNull();
     }
 }

@@ -13,17 +13,17 @@ import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Contract of capabilities: claimed ones work, others refuse. Other contracts test most of the first half. */
+/** Contract of the operations that need a capability: without it they are refused. Other contracts test that they work. */
 interface CapabilityContract extends Contract {
     @Test
     default void capabilities_areConstant() {
-        Set<Capability> one = bench().client().capabilities();
-        assertThat(bench().client().capabilities()).isEqualTo(one);
+        Set<Capability> one = fixture().client().capabilities();
+        assertThat(fixture().client().capabilities()).isEqualTo(one);
     }
 
     @Test
     default void capabilities_fencingIsThereOrRefused() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         try (Lease lease = client.named("x").acquire()) {
             if (client.capabilities().contains(Capability.FENCING)) {
                 assertThat(lease.fencingToken()).isEqualTo(lease.fencingToken());
@@ -35,7 +35,7 @@ interface CapabilityContract extends Contract {
 
     @Test
     default void S14_perLockLeaseIsHonouredOrRefused() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         Duration asked = Duration.ofSeconds(7);
         LockOptions options = LockOptions.defaults().leaseDuration(asked);
         if (!client.capabilities().contains(Capability.PER_LOCK_LEASE)) {
@@ -51,23 +51,24 @@ interface CapabilityContract extends Contract {
 
     @Test
     default void capabilities_theOperatorsViewIsThereOrRefused() {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         if (client.admin().isEmpty()) {
             assertThat(client.capabilities()).doesNotContain(Capability.LIST, Capability.HOLDER_INFO);
             assertThatThrownBy(() -> client.named("x").status()).isInstanceOf(UnsupportedOperationException.class);
         } else {
-            assertThat(client.named("x").status()).succeedsWithin(Bench.LONG);
+            assertThat(client.named("x").status()).succeedsWithin(ContractFixture.LONG);
         }
     }
 
     @Test
     default void capabilities_listIsThereOrRefused() {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         Assumptions.assumeTrue(client.admin().isPresent(), "no LockAdmin");
         if (client.capabilities().contains(Capability.LIST)) {
-            assertThat(client.admin().orElseThrow().list("", 10, "")).succeedsWithin(Bench.LONG);
+            assertThat(client.admin().orElseThrow().list("", 10, "")).succeedsWithin(ContractFixture.LONG);
         } else {
-            assertThatThrownBy(() -> Bench.await(client.admin().orElseThrow().list("", 10, "")))
+            assertThatThrownBy(() ->
+                            ContractFixture.await(client.admin().orElseThrow().list("", 10, "")))
                     .isInstanceOf(UnsupportedOperationException.class);
         }
     }

@@ -34,13 +34,15 @@ interface ClosingContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S16_waitersFailAndNothingCanBeAskedAnyMore(ApiStyle style) throws Exception {
-        LockClient client = bench().client();
-        try (Lease held = bench().client().named("x").acquire()) {
-            Future<Lease> waiting = bench().start(() -> style.acquire(client.named("x")));
-            Future<Optional<Lease>> bounded = bench().start(() -> style.tryAcquire(client.named("x"), Bench.LONG));
-            Bench.awaitWaiters(client, "x", 1);
+        LockClient client = fixture().client();
+        try (Lease held = fixture().client().named("x").acquire()) {
+            Future<Lease> waiting = fixture().start(() -> style.acquire(client.named("x")));
+            Future<Optional<Lease>> bounded =
+                    fixture().start(() -> style.tryAcquire(client.named("x"), ContractFixture.LONG));
+            ContractFixture.awaitWaiters(client, "x", 1);
             client.close();
-            Bench.eventually("waiters end", Bench.PROMPT, () -> waiting.isDone() && bounded.isDone());
+            ContractFixture.eventually(
+                    "waiters end", ContractFixture.PROMPT, () -> waiting.isDone() && bounded.isDone());
             assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> ApiStyle.result(bounded)).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> style.acquire(client.named("y"))).isInstanceOf(ClientClosedException.class);
@@ -48,13 +50,13 @@ interface ClosingContract extends Contract {
                     .isInstanceOf(ClientClosedException.class);
             assertThat(held.isHeld()).isTrue();
         }
-        bench().assertFree(bench().client(), "x");
+        fixture().assertFree(fixture().client(), "x");
     }
 
     @Test
     default void S16_holdersAreToldAndTheirLocksAreFreeAtOnce() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
         Lease one = client.named("one").acquire();
         Lease two = client.named("two").acquire();
         long start = System.nanoTime();
@@ -65,22 +67,22 @@ interface ClosingContract extends Contract {
                 .isLessThan(ClientOptions.defaults().requestTimeout());
         for (Lease lease : List.of(one, two)) {
             assertThat(lease.isHeld()).isFalse();
-            assertThat(Bench.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.CLIENT_CLOSED);
-            bench().assertFree(other, lease.lockName());
+            assertThat(ContractFixture.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.CLIENT_CLOSED);
+            fixture().assertFree(other, lease.lockName());
         }
     }
 
     /** Requests that are under way when the client closes: none is delivered held, none is left in the store. */
     @Test
     default void S16_noLeaseIsDeliveredOnceCloseHasBegun() throws Exception {
-        LockClient other = bench().client();
+        LockClient other = fixture().client();
         for (int round = 0; round < 15; round++) {
-            LockClient client = bench().client();
+            LockClient client = fixture().client();
             List<CompletableFuture<Lease>> asked = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
                 asked.add(client.named("x" + i).acquireAsync());
             }
-            Future<?> closing = bench().start(() -> {
+            Future<?> closing = fixture().start(() -> {
                 client.close();
                 return null;
             });
@@ -89,13 +91,13 @@ interface ClosingContract extends Contract {
             }
             ApiStyle.result(closing);
             for (CompletableFuture<Lease> one : asked) {
-                Bench.eventually("each request has an outcome", Bench.PROMPT, one::isDone);
+                ContractFixture.eventually("each request has an outcome", ContractFixture.PROMPT, one::isDone);
                 if (!one.isCompletedExceptionally()) {
                     assertThat(one.join().isHeld()).as("held after close").isFalse();
                 }
             }
             for (int i = 0; i < asked.size(); i++) {
-                bench().assertFree(other, "x" + i);
+                fixture().assertFree(other, "x" + i);
             }
         }
     }
@@ -103,13 +105,13 @@ interface ClosingContract extends Contract {
     @Test
     default void S16_theClientsThreadsEnd() throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         client.named("x").run(lease -> assertThat(lease.isHeld()).isTrue());
         client.named("x").acquireAsync().thenCompose(Lease::releaseAsync).join();
         client.close();
         List<String> left = new ArrayList<>();
         try {
-            Bench.eventually("threads end", Duration.ofSeconds(5), () -> {
+            ContractFixture.eventually("threads end", Duration.ofSeconds(5), () -> {
                 left.clear();
                 Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> !before.contains(thread) && thread.isAlive() && isClients(thread))
@@ -123,30 +125,30 @@ interface ClosingContract extends Contract {
 
     private boolean isClients(Thread thread) {
         String name = thread.getName();
-        return !name.startsWith(Bench.THREAD_NAME)
+        return !name.startsWith(ContractFixture.THREAD_NAME)
                 && !name.startsWith(TcpProxy.THREAD_NAME)
                 && !name.startsWith("junit-")
                 && !name.startsWith("ForkJoinPool.commonPool") // the JVM's own, shared by all
                 && !name.startsWith("CompletableFutureDelayScheduler")
                 && !name.startsWith("process reaper")
-                && !bench().backend().isServerThread(thread);
+                && !fixture().backend().isServerThread(thread);
     }
 
     /** In the heap: what a client keeps for each name that it was ever asked for grows without end. */
     @Test
     default void S17_aClientKeepsNothingOfANameThatIsOver() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         WeakReference<?> nobodys = new WeakReference<>(new Object());
         List<WeakReference<?>> over = useOnce(client);
         try {
-            Bench.eventually("they are collected", Duration.ofSeconds(3), () -> {
+            ContractFixture.eventually("they are collected", Duration.ofSeconds(3), () -> {
                 System.gc();
                 LockSupport.parkNanos(50_000_000); // a collection is no light matter for whatever runs beside it
                 return over.stream().allMatch(one -> one.refersTo(null));
             });
         } catch (AssertionError e) {
             if (!nobodys.refersTo(null)) {
-                throw Bench.notVerified("S17 in the heap", "this JVM does not collect garbage when asked to");
+                throw ContractFixture.notVerified("S17 in the heap", "this JVM does not collect garbage when asked to");
             }
             throw new AssertionError(
                     "still kept: " + over.stream().map(Reference::get).toList(), e);
@@ -158,7 +160,7 @@ interface ClosingContract extends Contract {
     private static List<WeakReference<?>> useOnce(LockClient client) throws Exception {
         DistributedLock lock = client.named("once");
         Lease lease = lock.acquire();
-        Bench.waitInVain(ApiStyle.SYNC, lock, Duration.ofMillis(100));
+        ContractFixture.waitInVain(ApiStyle.SYNC, lock, Duration.ofMillis(100));
         CompletableFuture<Lease> cancelled = lock.acquireAsync();
         cancelled.cancel(true);
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -167,13 +169,13 @@ interface ClosingContract extends Contract {
 
     @Test
     default void S17_namesUsedOnceLeaveNothing() throws Exception {
-        LockClient client = bench().client();
-        Bench.onlyIf(client, Capability.LIST);
-        LockAdmin admin = Bench.admin(client, "S17");
+        LockClient client = fixture().client();
+        ContractFixture.onlyIf(client, Capability.LIST);
+        LockAdmin admin = ContractFixture.admin(client, "S17");
         List<Future<?>> workers = new ArrayList<>();
         for (int w = 0; w < 4; w++) {
             int worker = w;
-            workers.add(bench().start(() -> {
+            workers.add(fixture().start(() -> {
                 for (int i = 0; i < 250; i++) {
                     client.named("once/" + worker + "/" + i).acquire().close();
                 }
@@ -183,9 +185,9 @@ interface ClosingContract extends Contract {
         for (Future<?> worker : workers) {
             ApiStyle.result(worker);
         }
-        Bench.eventually(
+        ContractFixture.eventually(
                 "no lock is left",
-                Bench.PROMPT,
-                () -> Bench.await(admin.list("", 10_000, "")).locks().isEmpty());
+                ContractFixture.PROMPT,
+                () -> ContractFixture.await(admin.list("", 10_000, "")).locks().isEmpty());
     }
 }

@@ -7,10 +7,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-/** Superinterface of the contracts: gives each test its {@link Bench}. */
+/** Superinterface of the contracts: gives each test its {@link ContractFixture}. */
 @Timeout(120) // a hang is a failure
 abstract class Conformance implements Contract {
-    private @Nullable Bench bench;
+    private @Nullable ContractFixture fixture;
 
     Conformance() {}
 
@@ -19,18 +19,18 @@ abstract class Conformance implements Contract {
 
     @BeforeEach
     final void setUpBench() {
-        bench = new Bench(backend());
+        fixture = new ContractFixture(backend());
     }
 
     @AfterEach
     final void closeBench() {
-        if (bench != null) {
-            bench.close();
+        if (fixture != null) {
+            fixture.close();
         }
     }
 
     @Override
-    public final Bench bench() {
-        return Objects.requireNonNull(bench);
+    public final ContractFixture fixture() {
+        return Objects.requireNonNull(fixture);
     }
 }

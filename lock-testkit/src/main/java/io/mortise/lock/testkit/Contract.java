@@ -3,6 +3,6 @@ package io.mortise.lock.testkit;
 
 /** Marker of a contract: a group of conformance tests. */
 interface Contract {
-    /** The bench of the running test. */
-    Bench bench();
+    /** The fixture of the running test. */
+    ContractFixture fixture();
 }

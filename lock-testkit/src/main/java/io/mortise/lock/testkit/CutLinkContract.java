@@ -19,26 +19,26 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Contract under reset and refused connections. Needs a {@link Faults#link} that can be cut. */
 interface CutLinkContract extends Contract {
     ClientOptions RIDES_IT_OUT =
-            ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(Bench.LONG);
+            ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(ContractFixture.LONG);
 
     @ParameterizedTest
     @EnumSource
     default void S07_aShortCutKeepsTheLeaseOrItsLossIsTold(ApiStyle style) throws Exception {
-        LockClient client = bench().client(RIDES_IT_OUT);
-        LockClient other = bench().client();
-        Lease lease = style.acquire(client.named("x", bench().shortLease(client)));
+        LockClient client = fixture().client(RIDES_IT_OUT);
+        LockClient other = fixture().client();
+        Lease lease = style.acquire(client.named("x", fixture().shortLease(client)));
         CompletableFuture<LossReason> lost = lease.lost();
-        Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
-        Bench.awaitWaiters(other, "x", 1);
-        bench().nemesis().cut(client, "S02, S05, S07 over a short cut");
-        Duration lasting = bench().backend().lease().dividedBy(10);
-        Bench.eventually("the cut has lasted", Bench.LONG, Bench.timePasses(lasting));
-        bench().nemesis().heal(client);
+        Future<Lease> waiting = fixture().start(() -> style.acquire(other.named("x")));
+        ContractFixture.awaitWaiters(other, "x", 1);
+        fixture().nemesis().cut(client, "S02, S05, S07 over a short cut");
+        Duration lasting = fixture().backend().lease().dividedBy(10);
+        ContractFixture.eventually("the cut has lasted", ContractFixture.LONG, ContractFixture.timePasses(lasting));
+        fixture().nemesis().heal(client);
         // Whatever became of the lease, its client works again.
-        style.release(style.tryAcquire(client.named("y"), Bench.LONG).orElseThrow());
+        style.release(style.tryAcquire(client.named("y"), ContractFixture.LONG).orElseThrow());
         assertThat(waiting.isDone() && lease.isHeld()).as("S02: two believe").isFalse();
         ReleaseOutcome outcome = style.release(lease);
-        Bench.assertHonest(outcome, lease);
+        ContractFixture.assertHonest(outcome, lease);
         Lease next = ApiStyle.result(waiting);
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(lease.fencingToken());
@@ -46,64 +46,64 @@ interface CutLinkContract extends Contract {
         assertThat(lost.isDone()).as("told of a loss").isEqualTo(outcome == ReleaseOutcome.LOST);
         assertThat(next.isHeld()).isTrue();
         assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 
     /** One lock is released while the link is cut, so that no hint can come, the other one afterwards. */
     @ParameterizedTest
     @EnumSource
     default void S11_waitersSurviveAShortCut(ApiStyle style) throws Exception {
-        LockClient client = bench().client(RIDES_IT_OUT);
-        LockClient other = bench().client();
+        LockClient client = fixture().client(RIDES_IT_OUT);
+        LockClient other = fixture().client();
         Lease during = other.named("during").acquire();
         Lease after = other.named("after").acquire();
-        Future<Lease> one = bench().start(() -> style.acquire(client.named("during")));
-        Future<Lease> two = bench().start(() -> style.acquire(client.named("after")));
-        Bench.awaitWaiters(other, "during", 1);
-        Bench.awaitWaiters(other, "after", 1);
-        bench().nemesis().cut(client, "S11 for waiters over a short cut");
+        Future<Lease> one = fixture().start(() -> style.acquire(client.named("during")));
+        Future<Lease> two = fixture().start(() -> style.acquire(client.named("after")));
+        ContractFixture.awaitWaiters(other, "during", 1);
+        ContractFixture.awaitWaiters(other, "after", 1);
+        fixture().nemesis().cut(client, "S11 for waiters over a short cut");
         assertThat(style.release(during)).isEqualTo(ReleaseOutcome.RELEASED);
-        Duration lasting = bench().backend().lease().dividedBy(10);
-        Bench.eventually("the cut has lasted", Bench.LONG, Bench.timePasses(lasting));
+        Duration lasting = fixture().backend().lease().dividedBy(10);
+        ContractFixture.eventually("the cut has lasted", ContractFixture.LONG, ContractFixture.timePasses(lasting));
         assertThat(two.isDone()).isFalse();
-        bench().nemesis().heal(client);
+        fixture().nemesis().heal(client);
         assertThat(style.release(after)).isEqualTo(ReleaseOutcome.RELEASED);
         for (Future<Lease> waiting : List.of(one, two)) {
             Lease lease = ApiStyle.result(waiting);
             assertThat(lease.isHeld()).isTrue();
             assertThat(style.release(lease))
                     .isNotEqualTo(ReleaseOutcome.LOST); // unknown where the store is slow for once
-            bench().assertFree(other, lease.lockName());
+            fixture().assertFree(other, lease.lockName());
         }
     }
 
     @ParameterizedTest
     @EnumSource
     default void S08_aReleaseDuringACutIsBoundedAndCleanedUp(ApiStyle style) throws Exception {
-        LockClient client = bench().client(RIDES_IT_OUT);
-        LockClient other = bench().client();
-        Lease lease = style.acquire(client.named("x", bench().shortLease(client)));
-        Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
-        Bench.awaitWaiters(other, "x", 1);
-        bench().nemesis().cut(client, "S08 for a release during a cut");
+        LockClient client = fixture().client(RIDES_IT_OUT);
+        LockClient other = fixture().client();
+        Lease lease = style.acquire(client.named("x", fixture().shortLease(client)));
+        Future<Lease> waiting = fixture().start(() -> style.acquire(other.named("x")));
+        ContractFixture.awaitWaiters(other, "x", 1);
+        fixture().nemesis().cut(client, "S08 for a release during a cut");
         long start = System.nanoTime();
         ReleaseOutcome outcome = style.release(lease);
         assertThat(outcome).as("nobody can know that it worked").isNotEqualTo(ReleaseOutcome.RELEASED);
-        Bench.assertHonest(outcome, lease); // LOST where the connection is the lease
+        ContractFixture.assertHonest(outcome, lease); // LOST where the connection is the lease
         assertThat(TimeBounds.since(start))
                 .as("release")
-                .isLessThan(RIDES_IT_OUT.requestTimeout().plus(Bench.PROMPT));
+                .isLessThan(RIDES_IT_OUT.requestTimeout().plus(ContractFixture.PROMPT));
         assertThat(lease.isHeld()).isFalse();
-        bench().nemesis().heal(client);
+        fixture().nemesis().heal(client);
         long healed = System.nanoTime();
         Lease next = ApiStyle.result(waiting);
         assertThat(TimeBounds.since(healed))
                 .as("until it is cleaned up")
-                .isLessThan(bench().backend().takeoverWithin());
+                .isLessThan(fixture().backend().takeoverWithin());
         assertThat(style.release(lease)).as("the outcome stays").isEqualTo(outcome);
         assertThat(next.isHeld()).isTrue();
         assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
-        style.release(style.tryAcquire(client.named("x"), Bench.LONG).orElseThrow());
-        bench().assertFree(other, "x");
+        style.release(style.tryAcquire(client.named("x"), ContractFixture.LONG).orElseThrow());
+        fixture().assertFree(other, "x");
     }
 }

@@ -23,12 +23,12 @@ interface DeletionContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S07_aHolderWhoseEntryWasDeletedIsToldOnceAndTheNextIsGranted(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        BackendUnderTest backend = bench().backend();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        BackendUnderTest backend = fixture().backend();
         // Where the store tells at once, a renewal must not be what told.
         boolean pushed = backend.removalToldWithin().compareTo(backend.lease()) < 0;
-        LockOptions options = pushed ? LockOptions.defaults() : bench().shortLease(one);
+        LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(one);
         Lease stale = style.acquire(one.named("x", options));
         List<LossReason> told = new CopyOnWriteArrayList<>();
         CompletableFuture<Long> toldAt = new CompletableFuture<>();
@@ -36,14 +36,14 @@ interface DeletionContract extends Contract {
             told.add(reason);
             toldAt.complete(System.nanoTime());
         });
-        Future<Lease> waiting = bench().start(() -> style.acquire(two.named("x", options)));
-        Bench.awaitWaiters(two, "x", 1);
+        Future<Lease> waiting = fixture().start(() -> style.acquire(two.named("x", options)));
+        ContractFixture.awaitWaiters(two, "x", 1);
         long deleted = System.nanoTime();
-        bench().nemesis().deleteGrant("x", "S03, S05, S06, S07, S11 after a deletion");
+        fixture().nemesis().deleteGrant("x", "S03, S05, S06, S07, S11 after a deletion");
         Lease successor = ApiStyle.result(waiting);
         assertThat(Duration.ofNanos(ApiStyle.result(toldAt) - deleted))
                 .as("from deletion to notice")
-                .isLessThan(backend.removalToldWithin().plus(Bench.PROMPT));
+                .isLessThan(backend.removalToldWithin().plus(ContractFixture.PROMPT));
         assertThat(stale.isHeld()).as("S06").isFalse();
         if (one.capabilities().contains(Capability.FENCING)) {
             assertThat(successor.fencingToken()).as("S03").isGreaterThan(stale.fencingToken());
@@ -54,7 +54,7 @@ interface DeletionContract extends Contract {
         }
         assertThat(successor.isHeld()).isTrue();
         assertThat(style.release(successor)).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(two, "x");
+        fixture().assertFree(two, "x");
         assertThat(stale.isHeld()).as("S06").isFalse();
         assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
     }
@@ -63,12 +63,12 @@ interface DeletionContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S05_aReleaseRightAfterADeletionIsLostAndSparesTheNext(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
         for (int i = 0; i < 3; i++) {
             Lease stale = style.acquire(one.named("x"));
-            bench().nemesis().deleteGrant("x", "S05 right after a deletion");
-            Lease next = style.tryAcquire((i % 2 == 0 ? one : two).named("x"), Bench.LONG)
+            fixture().nemesis().deleteGrant("x", "S05 right after a deletion");
+            Lease next = style.tryAcquire((i % 2 == 0 ? one : two).named("x"), ContractFixture.LONG)
                     .orElseThrow();
             assertThat(style.release(stale)).isEqualTo(ReleaseOutcome.LOST);
             assertThat(two.named("x").tryAcquire()).as("the next one's lock").isEmpty();

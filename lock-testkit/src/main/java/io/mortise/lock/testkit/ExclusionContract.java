@@ -29,16 +29,16 @@ interface ExclusionContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S01_threadsOfOneClientExcludeEachOther(ApiStyle style) throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         exclude(style, Collections.nCopies(6, client), 25);
     }
 
     @ParameterizedTest
     @EnumSource
     default void S01_clientsExcludeEachOther(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        LockClient three = bench().client();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        LockClient three = fixture().client();
         exclude(style, List.of(one, two, three, one, two, three), 25);
     }
 
@@ -50,7 +50,7 @@ interface ExclusionContract extends Contract {
         List<Future<?>> workers = new ArrayList<>();
         for (LockClient client : clients) {
             DistributedLock lock = client.named("counter");
-            workers.add(bench().start(() -> {
+            workers.add(fixture().start(() -> {
                 for (int i = 0; i < rounds; i++) {
                     Lease lease = style.acquire(lock);
                     assertThat(inside.incrementAndGet()).as("owners inside").isEqualTo(1);
@@ -78,7 +78,7 @@ interface ExclusionContract extends Contract {
 
     @Test
     default void S01_locksOfOtherNamesAreIndependent() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         try (Lease one = client.named("one").acquire()) {
             Optional<Lease> two = client.named("two").tryAcquire();
             assertThat(two).as("a lock of another name").isPresent();
@@ -90,11 +90,11 @@ interface ExclusionContract extends Contract {
 
     @Test
     default void S02_isHeldIsLocalAndRemainingIsWithinTheLease() throws Exception {
-        LockClient client = bench().client();
-        Lease lease = client.named("x", bench().shortLease(client)).acquire();
+        LockClient client = fixture().client();
+        Lease lease = client.named("x", fixture().shortLease(client)).acquire();
         assertThat(lease.remaining())
                 .isPositive()
-                .isLessThanOrEqualTo(bench().backend().lease());
+                .isLessThanOrEqualTo(fixture().backend().lease());
         long start = System.nanoTime();
         for (int i = 0; i < 10_000; i++) {
             lease.isHeld();
@@ -109,12 +109,12 @@ interface ExclusionContract extends Contract {
 
     @Test
     default void S02_renewalKeepsALeaseBeyondItsDuration() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
-        Duration lease = bench().backend().lease();
-        try (Lease held = client.named("x", bench().shortLease(client)).acquire()) {
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        Duration lease = fixture().backend().lease();
+        try (Lease held = client.named("x", fixture().shortLease(client)).acquire()) {
             long start = System.nanoTime();
-            Bench.eventually("two lease durations", lease.multipliedBy(3), () -> {
+            ContractFixture.eventually("two lease durations", lease.multipliedBy(3), () -> {
                 assertThat(held.isHeld())
                         .as("held after %s", TimeBounds.since(start))
                         .isTrue();
@@ -128,9 +128,9 @@ interface ExclusionContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S03_tokensRiseOverReleasesAndClients(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        Bench.onlyIf(one, Capability.FENCING);
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ContractFixture.onlyIf(one, Capability.FENCING);
         long last = Long.MIN_VALUE;
         for (int i = 0; i < 10; i++) {
             Lease lease = style.acquire((i % 3 == 0 ? two : one).named("x"));
@@ -140,7 +140,7 @@ interface ExclusionContract extends Contract {
         }
         one.close();
         two.close();
-        try (Lease lease = bench().client().named("x").acquire()) {
+        try (Lease lease = fixture().client().named("x").acquire()) {
             assertThat(lease.fencingToken())
                     .as("token of a client that came later")
                     .isGreaterThan(last);
@@ -149,19 +149,19 @@ interface ExclusionContract extends Contract {
 
     @Test
     default void S04_anyThreadMayRelease() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         Lease lease = client.named("x").acquire();
-        assertThat(ApiStyle.result(bench().start(lease::release))).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(client, "x");
+        assertThat(ApiStyle.result(fixture().start(lease::release))).isEqualTo(ReleaseOutcome.RELEASED);
+        fixture().assertFree(client, "x");
     }
 
     @ParameterizedTest
     @EnumSource
     default void S04_theSameThreadAcquiringTwiceWaits(ApiStyle style) throws Exception {
-        DistributedLock lock = bench().client().named("x");
+        DistributedLock lock = fixture().client().named("x");
         Lease first = style.acquire(lock);
         assertThat(style.tryAcquire(lock, Duration.ZERO)).isEmpty();
-        Bench.waitInVain(style, lock, Duration.ofMillis(500));
+        ContractFixture.waitInVain(style, lock, Duration.ofMillis(500));
         assertThat(style.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease second = style.acquire(lock);
         assertThat(second.ownerId()).as("the owner id of the next grant").isNotEqualTo(first.ownerId());

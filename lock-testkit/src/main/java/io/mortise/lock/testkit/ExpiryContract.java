@@ -21,17 +21,17 @@ interface ExpiryContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S06_whatTheStoreExpiredIsLostForGood(ApiStyle style) throws Exception {
-        LockClient expired = bench().client();
-        LockClient other = bench().client();
-        LockClient third = bench().client();
-        Lease old = style.acquire(expired.named("x", bench().shortLease(expired)));
+        LockClient expired = fixture().client();
+        LockClient other = fixture().client();
+        LockClient third = fixture().client();
+        Lease old = style.acquire(expired.named("x", fixture().shortLease(expired)));
         List<LossReason> told = new CopyOnWriteArrayList<>();
         old.lost().thenAccept(told::add);
-        Future<Lease> waiting = bench().start(() -> style.acquire(other.named("x")));
-        Bench.awaitWaiters(other, "x", 1);
-        bench().nemesis().expireSession(expired, "S03, S05, S06, S07, S11 over expiry by the store");
-        Duration bound = bench().backend().lease().plus(Bench.PROMPT); // within which every backend renews
-        Bench.eventually("S07: the holder is told", bound, () -> !told.isEmpty());
+        Future<Lease> waiting = fixture().start(() -> style.acquire(other.named("x")));
+        ContractFixture.awaitWaiters(other, "x", 1);
+        fixture().nemesis().expireSession(expired, "S03, S05, S06, S07, S11 over expiry by the store");
+        Duration bound = fixture().backend().lease().plus(ContractFixture.PROMPT); // within which every backend renews
+        ContractFixture.eventually("S07: the holder is told", bound, () -> !told.isEmpty());
         assertThat(old.isHeld()).isFalse();
         Lease next = ApiStyle.result(waiting);
         assertThat(style.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
@@ -48,7 +48,7 @@ interface ExpiryContract extends Contract {
                 .as("S06, while another lease of the client is held")
                 .isFalse();
         assertThat(style.release(again)).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
         // A store that merely no longer has the grant cannot say why.
         assertThat(told)
                 .singleElement()
@@ -60,14 +60,14 @@ interface ExpiryContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S11_aWaiterOutlivesItsSession(ApiStyle style) throws Exception {
-        LockClient expired = bench().client();
-        LockClient other = bench().client();
+        LockClient expired = fixture().client();
+        LockClient other = fixture().client();
         Lease held = style.acquire(other.named("x"));
-        Future<Lease> waiting = bench().start(() -> style.acquire(expired.named("x")));
-        Bench.awaitWaiters(other, "x", 1);
-        Lease own = style.acquire(expired.named("y", bench().shortLease(expired)));
-        bench().nemesis().expireSession(expired, "S11 for the waiters of an expired session");
-        Bench.await(own.lost());
+        Future<Lease> waiting = fixture().start(() -> style.acquire(expired.named("x")));
+        ContractFixture.awaitWaiters(other, "x", 1);
+        Lease own = style.acquire(expired.named("y", fixture().shortLease(expired)));
+        fixture().nemesis().expireSession(expired, "S11 for the waiters of an expired session");
+        ContractFixture.await(own.lost());
         assertThat(waiting.isDone()).as("granted while another holds it").isFalse();
         assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease granted = ApiStyle.result(waiting);
@@ -76,6 +76,6 @@ interface ExpiryContract extends Contract {
             assertThat(granted.fencingToken()).isGreaterThan(held.fencingToken());
         }
         assertThat(style.release(granted)).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 }

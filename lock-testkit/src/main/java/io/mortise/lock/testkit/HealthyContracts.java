@@ -10,10 +10,10 @@ interface HealthyContracts
                 NamesContract,
                 VirtualThreadsContract,
                 ClosingContract,
-                OperatorContract,
+                AdminContract,
                 CapabilityContract,
                 CallContract,
-                ClaimsContract,
+                ClaimedCapabilitiesContract,
                 LeftoversContract,
-                TrustContract,
+                HostileTextContract,
                 RequestsContract {}

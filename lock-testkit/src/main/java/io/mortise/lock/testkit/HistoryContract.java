@@ -26,10 +26,10 @@ interface HistoryContract extends Contract {
     @Test
     default void S01_historyOfSeveralClients() throws Exception {
         long seed = ThreadLocalRandom.current().nextLong();
-        HistoryBench history = new HistoryBench(bench());
+        HistoryFixture history = new HistoryFixture(fixture());
         Map<String, LockClient> clients = new LinkedHashMap<>();
         for (String name : List.of("silent", "cut", "unlucky")) {
-            clients.put(name, bench().client(QUICK));
+            clients.put(name, fixture().client(QUICK));
         }
         List<Future<?>> working = new ArrayList<>();
         // The silent one waits with no second thread: that would be the next in the queue, and as silent.
@@ -40,7 +40,7 @@ interface HistoryContract extends Contract {
                 "silent",
                 clients,
                 FaultyLink::blackHole,
-                () -> history.awaitNextGrant(bench().backend().takeoverWithin()));
+                () -> history.awaitNextGrant(fixture().backend().takeoverWithin()));
         boolean cut = history.broken("cut", clients, FaultyLink::cut, () -> history.elapses(SHORT_CUT));
         boolean unlucky =
                 history.broken("unlucky", clients, FaultyLink::dropNextReply, () -> history.elapses(SHORT_CUT));
@@ -52,9 +52,9 @@ interface HistoryContract extends Contract {
         HistoryReport report = history.check();
         assertThat(report.handOffs()).as("%s", report).isPositive();
         assertThat(report.losses()).as("%s", report).isGreaterThanOrEqualTo(silenced ? 1 : 0);
-        bench().assertFree(bench().client(), "x");
+        fixture().assertFree(fixture().client(), "x");
         if (!silenced || !cut || !unlucky) {
-            throw Bench.notVerified(
+            throw ContractFixture.notVerified(
                     "S01, S02, S03, S07, S08 under faults", "good without them, but a link cannot break");
         }
     }
@@ -62,13 +62,13 @@ interface HistoryContract extends Contract {
     @Test
     default void S01_historyOfSeveralProcesses() throws Exception {
         long seed = ThreadLocalRandom.current().nextLong();
-        HistoryBench history = new HistoryBench(bench());
+        HistoryFixture history = new HistoryFixture(fixture());
         String rule = "S01, S02, S03, S07, S11 over several processes";
         try (HolderProcess frozen = history.process("frozen", rule);
                 HolderProcess killed = history.process("killed", rule);
                 HolderProcess steady = history.process("steady", rule)) {
             List.of(frozen, killed, steady).forEach(HolderProcess::awaitReady);
-            LockClient here = bench().client(QUICK);
+            LockClient here = fixture().client(QUICK);
             List<Future<?>> working = new ArrayList<>(history.work("here", here, THREADS, seed));
             working.add(frozen.work("x", 1, seed + 1)); // as the silent one above
             working.add(steady.work("x", THREADS, seed + 2));
@@ -82,7 +82,7 @@ interface HistoryContract extends Contract {
                 restarted.awaitReady();
                 working.add(restarted.work("x", THREADS, seed + 4));
                 frozen.pause();
-                history.awaitNextGrant(bench().backend().takeoverWithin());
+                history.awaitNextGrant(fixture().backend().takeoverWithin());
                 frozen.resume();
                 ApiStyle.result(frozen.keep(false));
                 history.broken("here", Map.of("here", here), FaultyLink::cut, () -> history.elapses(SHORT_CUT));
@@ -96,6 +96,6 @@ interface HistoryContract extends Contract {
             HistoryReport report = history.check();
             assertThat(report.wrongBeliefs()).as("%s", report).isNotEmpty();
         }
-        bench().assertFree(bench().client(), "x");
+        fixture().assertFree(fixture().client(), "x");
     }
 }

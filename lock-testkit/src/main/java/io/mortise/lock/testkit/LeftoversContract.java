@@ -20,9 +20,9 @@ interface LeftoversContract extends Contract {
 
     @Test
     default void S17_waitersOnManyNamesLeaveNothing() throws Exception {
-        ClientOptions longTimeouts = ClientOptions.defaults().unavailableAfter(Bench.LONG); // so many at once
-        LockClient holder = bench().client(longTimeouts);
-        LockClient waiter = bench().client(longTimeouts);
+        ClientOptions longTimeouts = ClientOptions.defaults().unavailableAfter(ContractFixture.LONG); // so many at once
+        LockClient holder = fixture().client(longTimeouts);
+        LockClient waiter = fixture().client(longTimeouts);
         holder.named("warm").run(lease -> waiter.named("warm").tryAcquire()); // starts what is started once
         int threads = threads();
         List<CompletableFuture<Lease>> holding = new ArrayList<>();
@@ -35,7 +35,7 @@ interface LeftoversContract extends Contract {
         }
         List<CompletableFuture<Optional<Lease>>> waiting = new ArrayList<>();
         for (int i = 0; i < NAMES; i++) {
-            waiting.add(waiter.named("many/" + i).tryAcquireAsync(Bench.LONG));
+            waiting.add(waiter.named("many/" + i).tryAcquireAsync(ContractFixture.LONG));
         }
         assertThat(threads())
                 .as("threads with %d leases and %d waiters", NAMES, NAMES)
@@ -53,14 +53,16 @@ interface LeftoversContract extends Contract {
             ApiStyle.result(waiting.get(i)).orElseThrow().releaseAsync();
         }
         if (holder.capabilities().contains(Capability.LIST)) {
-            LockAdmin admin = Bench.admin(holder, "S17");
-            Bench.eventually(
+            LockAdmin admin = ContractFixture.admin(holder, "S17");
+            ContractFixture.eventually(
                     "no lock is left",
-                    Bench.PROMPT.multipliedBy(2),
-                    () -> Bench.await(admin.list("", 10_000, "")).locks().isEmpty());
+                    ContractFixture.PROMPT.multipliedBy(2),
+                    () -> ContractFixture.await(admin.list("", 10_000, ""))
+                            .locks()
+                            .isEmpty());
         }
         for (int i = 0; i < NAMES; i += 50) {
-            bench().assertFree(holder, "many/" + i);
+            fixture().assertFree(holder, "many/" + i);
         }
         assertThat(threads()).as("threads afterwards").isLessThan(threads + 50);
     }

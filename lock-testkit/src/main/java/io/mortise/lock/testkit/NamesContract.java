@@ -102,8 +102,8 @@ interface NamesContract extends Contract {
 
     @Test
     default void S13_distinctNamesNeverCollide() throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
         List<Lease> held = new ArrayList<>();
         for (String name : ODD_NAMES) {
             Optional<Lease> lease = one.named(name).tryAcquire();
@@ -128,29 +128,29 @@ interface NamesContract extends Contract {
 
     @Test
     default void S13_operatorsSeeTheNamesAsTheyWereGiven() throws Exception {
-        LockClient client = bench().client();
-        Bench.onlyIf(client, Capability.LIST);
-        LockAdmin admin = Bench.admin(client, "S13");
+        LockClient client = fixture().client();
+        ContractFixture.onlyIf(client, Capability.LIST);
+        LockAdmin admin = ContractFixture.admin(client, "S13");
         List<Lease> held = new ArrayList<>();
         for (String name : ODD_NAMES) {
             held.add(client.named(name).tryAcquire().orElseThrow());
         }
-        assertThat(Bench.await(admin.list("", 1000, "")).locks())
+        assertThat(ContractFixture.await(admin.list("", 1000, "")).locks())
                 .extracting(LockStatus::name)
                 .containsExactlyInAnyOrderElementsOf(ODD_NAMES);
-        assertThat(Bench.status(admin, "a/b").name()).isEqualTo("a/b");
+        assertThat(ContractFixture.status(admin, "a/b").name()).isEqualTo("a/b");
         held.forEach(Lease::close);
     }
 
     /** Whoever may choose a name may not write into other people's logs by it. */
     @Test
     default void S19_whatIsSaidOfALockIsOneLineWhateverItsName() throws Exception {
-        LockClient client = bench().client();
-        LockClient closed = bench().client();
+        LockClient client = fixture().client();
+        LockClient closed = fixture().client();
         String name = "x\r\nevent=forged lock=\"y\" \u0085\u2028\u202e\u001b[2J";
-        Lease lease = client.named(name, bench().shortLease(client)).acquire();
+        Lease lease = client.named(name, fixture().shortLease(client)).acquire();
         CompletableFuture<Lease> waiting = closed.named(name).acquireAsync();
-        Bench.awaitWaiters(client, name, 1);
+        ContractFixture.awaitWaiters(client, name, 1);
         closed.close();
         List<String> said =
                 new ArrayList<>(List.of(lease.toString(), client.named(name).toString()));
@@ -158,9 +158,9 @@ interface NamesContract extends Contract {
         said.add(String.valueOf(catchThrowable(closed.named(name)::acquire)));
         if (client.admin().isPresent()) {
             LockAdmin admin = client.admin().orElseThrow();
-            Bench.await(
-                    admin.forceRelease(name, Bench.status(admin, name).holders().get(0)));
-            said.add(Bench.await(lease.lost()).toString());
+            ContractFixture.await(admin.forceRelease(
+                    name, ContractFixture.status(admin, name).holders().get(0)));
+            said.add(ContractFixture.await(lease.lost()).toString());
             said.add(String.valueOf(catchThrowable(lease::ensureHeld)));
         }
         assertThat(said)
@@ -170,7 +170,7 @@ interface NamesContract extends Contract {
 
     @Test
     default void S14_badNamesAreRefused() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         refused(() -> client.named(""), "empty", "512");
         refused(() -> client.named("x".repeat(513)), "513", "512");
         refused(() -> client.named("\uD83D\uDE00".repeat(128) + "x"), "513", "512");
@@ -186,7 +186,7 @@ interface NamesContract extends Contract {
 
     @Test
     default void S14_badDurationsAreRefused() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         DistributedLock lock = client.named("x");
         Duration negative = Duration.ofMillis(-1);
         refused(() -> lock.tryAcquire(negative), "PT-0.001S", "zero");

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.history.Event;
+import io.mortise.lock.testkit.history.HistoryEvent;
 import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HolderProcess;
 import io.mortise.lock.testkit.history.RecordedLease;
@@ -19,9 +19,9 @@ interface ProcessContract extends Contract {
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S07 and S11. */
     @Test
     default void S02_aFrozenHolderKnowsItsLossTheMomentItGoesOn() throws Exception {
-        HistoryBench history = new HistoryBench(bench());
-        LockClient other = bench().client();
-        Bench.onlyIf(other, Capability.CRASH_RELEASE);
+        HistoryFixture history = new HistoryFixture(fixture());
+        LockClient other = fixture().client();
+        ContractFixture.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess frozen = history.process("frozen", "S02, S03, S07, S11 for a frozen process")) {
             frozen.awaitReady();
             ApiStyle.result(frozen.acquire("x"));
@@ -30,8 +30,9 @@ interface ProcessContract extends Contract {
                     .as("before the freeze")
                     .isTrue();
             frozen.pause();
-            Future<RecordedLease> waiting = bench().start(history.lock("here", other, "x")::acquire);
-            Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), waiting::isDone);
+            Future<RecordedLease> waiting = fixture().start(history.lock("here", other, "x")::acquire);
+            ContractFixture.eventually(
+                    "S11: the next is granted", fixture().backend().takeoverWithin(), waiting::isDone);
             RecordedLease next = ApiStyle.result(waiting);
             assertThat(next.write(history.resource())).isTrue();
             CompletableFuture<Boolean> late = frozen.write("x"); // the first that it does, without another check
@@ -43,57 +44,61 @@ interface ProcessContract extends Contract {
             assertThat(ApiStyle.result(frozen.checkHeld("x")))
                     .as("S02: the first check")
                     .isFalse();
-            Bench.eventually("S07: it is told", Bench.LONG, () -> history.has(Event.Told.class, "frozen"));
+            ContractFixture.eventually(
+                    "S07: it is told", ContractFixture.LONG, () -> history.has(HistoryEvent.Told.class, "frozen"));
             assertThat(ApiStyle.result(frozen.release("x"))).as("S05").isEqualTo(ReleaseOutcome.LOST);
             assertThat(next.checkHeld()).as("the successor's lease").isTrue();
             assertThat(next.release()).isEqualTo(ReleaseOutcome.RELEASED);
             HistoryReport report = history.check();
             assertThat(report.wrongBeliefs()).as("%s", report).hasSize(1);
             assertThat(report.refusedWrites()).isEqualTo(fenced ? 1 : 0);
-            bench().assertFree(bench().client(), "x");
+            fixture().assertFree(fixture().client(), "x");
         }
     }
 
     @Test
     default void S11_theLockOfAKilledProcessGoesToTheNext() throws Exception {
-        HistoryBench history = new HistoryBench(bench());
-        LockClient other = bench().client();
-        Bench.onlyIf(other, Capability.CRASH_RELEASE);
+        HistoryFixture history = new HistoryFixture(fixture());
+        LockClient other = fixture().client();
+        ContractFixture.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess killed = history.process("killed", "S11 for a killed process")) {
             killed.awaitReady();
             ApiStyle.result(killed.acquire("x"));
-            Future<RecordedLease> waiting = bench().start(history.lock("here", other, "x")::acquire);
-            Bench.awaitWaiters(other, "x", 1);
+            Future<RecordedLease> waiting = fixture().start(history.lock("here", other, "x")::acquire);
+            ContractFixture.awaitWaiters(other, "x", 1);
             killed.kill();
-            Bench.eventually("the next is granted", bench().backend().takeoverWithin(), waiting::isDone);
+            ContractFixture.eventually(
+                    "the next is granted", fixture().backend().takeoverWithin(), waiting::isDone);
             assertThat(ApiStyle.result(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(history.check().grants()).isEqualTo(2);
-            bench().assertFree(bench().client(), "x");
+            fixture().assertFree(fixture().client(), "x");
         }
     }
 
     @Test
     default void S12_aKilledWaiterIsPassedOver() throws Exception {
-        HistoryBench history = new HistoryBench(bench());
-        LockClient holder = bench().client();
-        LockClient behind = bench().client();
-        Bench.onlyIf(holder, Capability.CRASH_RELEASE);
-        Bench.onlyIf(holder, Capability.FAIR);
+        HistoryFixture history = new HistoryFixture(fixture());
+        LockClient holder = fixture().client();
+        LockClient behind = fixture().client();
+        ContractFixture.onlyIf(holder, Capability.CRASH_RELEASE);
+        ContractFixture.onlyIf(holder, Capability.FAIR);
         try (HolderProcess killed = history.process("killed", "S12 for a killed process")) {
             killed.awaitReady();
             RecordedLease held = history.lock("holder", holder, "x").acquire();
             CompletableFuture<String> never = killed.acquire("x");
-            Bench.eventually("it asks", Bench.LONG, () -> history.has(Event.Asked.class, "killed"));
-            Bench.awaitWaiters(holder, "x", 1);
-            Future<RecordedLease> waiting = bench().start(history.lock("behind", behind, "x")::acquire);
-            Bench.awaitWaiters(holder, "x", 2);
+            ContractFixture.eventually(
+                    "it asks", ContractFixture.LONG, () -> history.has(HistoryEvent.Asked.class, "killed"));
+            ContractFixture.awaitWaiters(holder, "x", 1);
+            Future<RecordedLease> waiting = fixture().start(history.lock("behind", behind, "x")::acquire);
+            ContractFixture.awaitWaiters(holder, "x", 2);
             killed.kill();
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
-            Bench.eventually("the one behind is granted", bench().backend().takeoverWithin(), waiting::isDone);
+            ContractFixture.eventually(
+                    "the one behind is granted", fixture().backend().takeoverWithin(), waiting::isDone);
             assertThat(never).as("what the dead one waited for").isCompletedExceptionally();
             assertThat(ApiStyle.result(waiting).release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(history.check().grants()).isEqualTo(2);
-            bench().assertFree(bench().client(), "x");
+            fixture().assertFree(fixture().client(), "x");
         }
     }
 }

@@ -25,8 +25,8 @@ interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S05_releaseIsIdempotentAndSparesTheSuccessor(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
         Lease first = style.acquire(one.named("x"));
         assertThat(style.release(first)).isEqualTo(ReleaseOutcome.RELEASED);
         Lease second = style.acquire(two.named("x"));
@@ -42,12 +42,12 @@ interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S05_aStaleReleaseAfterATakeoverSparesTheSuccessor(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        LockAdmin admin = Bench.admin(two, "S05");
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        LockAdmin admin = ContractFixture.admin(two, "S05");
         Lease stale = style.acquire(one.named("x"));
         forceRelease(admin, "x");
-        Lease successor = style.tryAcquire(two.named("x"), Bench.LONG).orElseThrow();
+        Lease successor = style.tryAcquire(two.named("x"), ContractFixture.LONG).orElseThrow();
         assertThat(style.release(stale)).isEqualTo(ReleaseOutcome.LOST);
         assertThat(one.named("x").tryAcquire()).as("the successor's lock").isEmpty();
         assertThat(successor.isHeld()).isTrue();
@@ -58,8 +58,8 @@ interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S05_afterAReleaseTheLockIsFreeAtOnce(ApiStyle style) throws Exception {
-        DistributedLock one = bench().client().named("x");
-        DistributedLock two = bench().client().named("x");
+        DistributedLock one = fixture().client().named("x");
+        DistributedLock two = fixture().client().named("x");
         Lease held = style.acquire(one);
         for (int i = 0; i < 10; i++) {
             assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -74,13 +74,13 @@ interface ReleaseContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S05_aWaiterThatLeavesSparesItsOwnClientsLease(ApiStyle style) throws Exception {
-        DistributedLock lock = bench().client().named("x");
-        DistributedLock other = bench().client().named("x");
+        DistributedLock lock = fixture().client().named("x");
+        DistributedLock other = fixture().client().named("x");
         Lease held = style.acquire(lock);
         assertThat(style.tryAcquire(lock, Duration.ZERO)).isEmpty();
-        Bench.waitInVain(style, lock, Duration.ofMillis(100));
+        ContractFixture.waitInVain(style, lock, Duration.ofMillis(100));
         lock.acquireAsync().cancel(true);
-        Bench.waitInVain(style, other, Duration.ofMillis(200));
+        ContractFixture.waitInVain(style, other, Duration.ofMillis(200));
         assertThat(held.isHeld()).isTrue();
         assertThat(style.release(held)).isEqualTo(ReleaseOutcome.RELEASED);
     }
@@ -88,34 +88,36 @@ interface ReleaseContract extends Contract {
     /** Renewals go on for as long as the client believes: none of them may make the grant anew. */
     @Test
     default void S06_aRemovedGrantStaysRemoved() throws Exception {
-        LockClient client = bench().client();
-        LockAdmin admin = Bench.admin(bench().client(), "S06");
-        BackendUnderTest backend = bench().backend();
-        Lease lease = client.named("x", bench().shortLease(client)).acquire();
+        LockClient client = fixture().client();
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "S06");
+        BackendUnderTest backend = fixture().backend();
+        Lease lease = client.named("x", fixture().shortLease(client)).acquire();
         forceRelease(admin, "x");
-        Duration bound = backend.removalToldWithin().plus(Bench.PROMPT);
-        Bench.eventually("the old holder knows", bound, () -> !lease.isHeld());
+        Duration bound = backend.removalToldWithin().plus(ContractFixture.PROMPT);
+        ContractFixture.eventually("the old holder knows", bound, () -> !lease.isHeld());
         long known = System.nanoTime();
-        Bench.eventually("one lease duration passes", backend.lease().multipliedBy(3), () -> {
+        ContractFixture.eventually("one lease duration passes", backend.lease().multipliedBy(3), () -> {
             assertThat(lease.isHeld()).as("held again").isFalse();
-            assertThat(Bench.status(admin, "x").holders()).as("holders").isEmpty();
+            assertThat(ContractFixture.status(admin, "x").holders())
+                    .as("holders")
+                    .isEmpty();
             return TimeBounds.since(known).compareTo(backend.lease()) > 0;
         });
-        bench().assertFree(client, "x");
+        fixture().assertFree(client, "x");
     }
 
     @Test
     default void S07_theLossOfOneLeaseSparesTheOthers() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
-        LockAdmin admin = Bench.admin(other, "S07");
-        Lease lost = client.named("lost", bench().shortLease(client)).acquire();
-        Lease kept = client.named("kept", bench().shortLease(client)).acquire();
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        LockAdmin admin = ContractFixture.admin(other, "S07");
+        Lease lost = client.named("lost", fixture().shortLease(client)).acquire();
+        Lease kept = client.named("kept", fixture().shortLease(client)).acquire();
         List<LossReason> told = new CopyOnWriteArrayList<>();
         kept.lost().thenAccept(told::add);
         forceRelease(admin, "lost");
-        Duration bound = bench().backend().removalToldWithin().plus(Bench.PROMPT);
-        Bench.eventually("the loss is known", bound, () -> !lost.isHeld());
+        Duration bound = fixture().backend().removalToldWithin().plus(ContractFixture.PROMPT);
+        ContractFixture.eventually("the loss is known", bound, () -> !lost.isHeld());
         assertThat(other.named("kept").tryAcquire()).as("the other lock").isEmpty();
         assertThat(kept.isHeld()).as("the other lease").isTrue();
         assertThat(kept.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -124,18 +126,18 @@ interface ReleaseContract extends Contract {
 
     @Test
     default void S07_aForcedReleaseIsAnnouncedOnceWithItsReason() throws Exception {
-        LockClient client = bench().client();
-        LockAdmin admin = Bench.admin(bench().client(), "S07");
-        BackendUnderTest backend = bench().backend();
+        LockClient client = fixture().client();
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "S07");
+        BackendUnderTest backend = fixture().backend();
         // Where the store tells at once, a renewal must not be what told.
         boolean pushed = backend.removalToldWithin().compareTo(backend.lease()) < 0;
-        LockOptions options = pushed ? LockOptions.defaults() : bench().shortLease(client);
+        LockOptions options = pushed ? LockOptions.defaults() : fixture().shortLease(client);
         Lease lease = client.named("x", options).acquire();
         List<LossReason> told = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(told::add);
         forceRelease(admin, "x");
-        Duration bound = backend.removalToldWithin().plus(Bench.PROMPT);
-        Bench.eventually("the loss is announced", bound, () -> !told.isEmpty());
+        Duration bound = backend.removalToldWithin().plus(ContractFixture.PROMPT);
+        ContractFixture.eventually("the loss is announced", bound, () -> !told.isEmpty());
         assertThat(lease.isHeld()).isFalse();
         assertThat(told).singleElement().extracting(LossReason::kind).isEqualTo(LossReason.Kind.REMOVED);
         assertThatThrownBy(lease::ensureHeld)
@@ -144,15 +146,15 @@ interface ReleaseContract extends Contract {
                         e -> assertThat(e.reason().kind()).isEqualTo(LossReason.Kind.REMOVED));
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
         lease.lost().thenAccept(told::add); // a late listener is told too
-        Bench.eventually("a late listener is told", Bench.PROMPT, () -> told.size() == 2);
-        bench().assertFree(client, "x");
+        ContractFixture.eventually("a late listener is told", ContractFixture.PROMPT, () -> told.size() == 2);
+        fixture().assertFree(client, "x");
     }
 
     @ParameterizedTest
     @EnumSource
     default void S07_nothingIsAnnouncedAfterARelease(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
         List<LossReason> told = new CopyOnWriteArrayList<>();
         for (int i = 0; i < 20; i++) {
             Lease lease = style.acquire(one.named("x"));
@@ -166,19 +168,19 @@ interface ReleaseContract extends Contract {
 
     @Test
     default void S07_theMaximumHoldEndsALeaseThatIsRenewed() throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         LockOptions options = LockOptions.defaults().maxHold(Duration.ofMillis(200));
         Lease lease = client.named("x", options).acquire();
         assertThat(lease.remaining()).isLessThanOrEqualTo(Duration.ofMillis(200));
-        assertThat(Bench.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.MAX_HOLD);
+        assertThat(ContractFixture.await(lease.lost()).kind()).isEqualTo(LossReason.Kind.MAX_HOLD);
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.LOST);
-        bench().assertFree(bench().client(), "x");
+        fixture().assertFree(fixture().client(), "x");
     }
 
     private static void forceRelease(LockAdmin admin, String name) throws InterruptedException {
-        assertThat(Bench.await(admin.forceRelease(
-                        name, Bench.status(admin, name).holders().get(0))))
+        assertThat(ContractFixture.await(admin.forceRelease(
+                        name, ContractFixture.status(admin, name).holders().get(0))))
                 .isTrue();
     }
 }

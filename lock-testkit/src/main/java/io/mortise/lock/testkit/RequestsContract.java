@@ -37,7 +37,7 @@ interface RequestsContract extends Contract {
 
     @Test
     default void S02_isHeldAsksNobody() throws Exception {
-        try (Lease lease = bench().client().named("x").acquire()) {
+        try (Lease lease = fixture().client().named("x").acquire()) {
             long before = quiet("S02 on the wire");
             for (int i = 0; i < 10_000; i++) {
                 assertThat(lease.isHeld()).isTrue();
@@ -53,8 +53,8 @@ interface RequestsContract extends Contract {
 
     @Test
     default void S09_oneAttemptIsAFewRequests() throws Exception {
-        DistributedLock lock = bench().client().named("x");
-        try (Lease held = bench().client().named("x").acquire()) {
+        DistributedLock lock = fixture().client().named("x");
+        try (Lease held = fixture().client().named("x").acquire()) {
             long before = quiet("S09 on the wire");
             for (int i = 0; i < 10; i++) {
                 assertThat(lock.tryAcquire()).isEmpty();
@@ -67,8 +67,9 @@ interface RequestsContract extends Contract {
 
     @Test
     default void S11_waitersAreSilentAndHandOversAreCheap() throws Exception {
-        List<LockClient> clients = List.of(bench().client(), bench().client(), bench().client());
-        Bench.onlyIf(clients.get(0), Capability.PUSH);
+        List<LockClient> clients =
+                List.of(fixture().client(), fixture().client(), fixture().client());
+        ContractFixture.onlyIf(clients.get(0), Capability.PUSH);
         Lease held = clients.get(0).named("x").acquire();
         List<CompletableFuture<?>> waiting = new ArrayList<>();
         for (int i = 0; i < WAITERS; i++) {
@@ -76,7 +77,7 @@ interface RequestsContract extends Contract {
                     clients.get(i % clients.size()).named("x").acquireAsync().thenCompose(Lease::releaseAsync));
         }
         long before = quiet("S11 on the wire");
-        Bench.eventually("they had time to ask", Bench.LONG, Bench.timePasses(SILENCE));
+        ContractFixture.eventually("they had time to ask", ContractFixture.LONG, ContractFixture.timePasses(SILENCE));
         assertThat(requests("S11 on the wire") - before)
                 .as("requests of %d waiters in %s", WAITERS, SILENCE)
                 .isLessThanOrEqualTo(WAITERS * LOOKS);
@@ -91,7 +92,7 @@ interface RequestsContract extends Contract {
     }
 
     private long requests(String rule) {
-        return bench().requests(rule);
+        return fixture().requests(rule);
     }
 
     /** The count once hardly anything is asked any more, renewals apart, or after a while if somebody always asks. */

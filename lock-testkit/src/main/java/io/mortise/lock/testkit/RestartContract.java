@@ -23,14 +23,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface RestartContract extends Contract {
     /** Some waits here outlast the outage; how soon an unbounded one fails is another test's matter. */
     ClientOptions LONG_TIMEOUTS =
-            ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).unavailableAfter(Bench.LONG);
+            ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).unavailableAfter(ContractFixture.LONG);
 
     /** One story, since a restart takes its time: S03, S05, S07, S09, S11 and S15. */
     @ParameterizedTest
     @EnumSource
     default void S03_tokensRiseOverARestartAndWaitersGoOn(ApiStyle style) throws Exception {
-        LockClient one = bench().client(LONG_TIMEOUTS);
-        LockClient two = bench().client(LONG_TIMEOUTS);
+        LockClient one = fixture().client(LONG_TIMEOUTS);
+        LockClient two = fixture().client(LONG_TIMEOUTS);
         Lease held = style.acquire(one.named("x"));
         // More grants than follow the restart: a counter that began anew would not be above them.
         for (int i = 0; i < 10; i++) {
@@ -38,19 +38,19 @@ interface RestartContract extends Contract {
         }
         Lease elsewhere = style.acquire(two.named("y"));
         style.release(elsewhere);
-        Future<Lease> waiting = bench().start(() -> style.acquire(two.named("x")));
-        Bench.awaitWaiters(two, "x", 1);
-        bench().nemesis().stopServer("S03, S05, S07, S09, S11, S15 over a restart");
+        Future<Lease> waiting = fixture().start(() -> style.acquire(two.named("x")));
+        ContractFixture.awaitWaiters(two, "x", 1);
+        fixture().nemesis().stopServer("S03, S05, S07, S09, S11, S15 over a restart");
         assertEndsAtItsBound(style, two, Duration.ZERO);
         assertEndsAtItsBound(style, two, Duration.ofMillis(300));
         assertThat(waiting.isDone()).isFalse();
-        bench().nemesis().startServer("S03, S05, S07, S09, S11, S15 over a restart");
-        style.release(style.tryAcquire(one.named("z"), Bench.LONG).orElseThrow());
+        fixture().nemesis().startServer("S03, S05, S07, S09, S11, S15 over a restart");
+        style.release(style.tryAcquire(one.named("z"), ContractFixture.LONG).orElseThrow());
         assertThat(waiting.isDone() && held.isHeld()).as("S02: two believe").isFalse();
-        Bench.assertHonest(style.release(held), held);
+        ContractFixture.assertHonest(style.release(held), held);
         Lease next = ApiStyle.result(waiting);
         assertThat(next.isHeld()).isTrue();
-        Lease after = style.tryAcquire(one.named("y"), Bench.LONG).orElseThrow();
+        Lease after = style.tryAcquire(one.named("y"), ContractFixture.LONG).orElseThrow();
         if (one.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(held.fencingToken());
             assertThat(after.fencingToken()).as("S03").isGreaterThan(elsewhere.fencingToken());
@@ -58,7 +58,7 @@ interface RestartContract extends Contract {
         assertThat(style.release(after))
                 .isNotEqualTo(ReleaseOutcome.LOST); // unknown where it is slow, as after a start
         assertThat(style.release(next)).isNotEqualTo(ReleaseOutcome.LOST);
-        bench().assertFree(bench().client(), "x");
+        fixture().assertFree(fixture().client(), "x");
     }
 
     private static void assertEndsAtItsBound(ApiStyle style, LockClient client, Duration maxWait) {
@@ -69,26 +69,28 @@ interface RestartContract extends Contract {
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("free")
                 .hasMessageMatching("(?s).*\\b\\d+ ms\\b.*"); // how long it has been silent
-        assertThat(TimeBounds.since(start)).as("S09: a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
+        assertThat(TimeBounds.since(start))
+                .as("S09: a wait of " + maxWait)
+                .isLessThan(bound.plus(ContractFixture.PROMPT));
     }
 
     @Test
     default void S16_closeWhileTheServerIsDownIsBounded() throws Exception {
-        LockClient closing = bench().client(LONG_TIMEOUTS);
-        Lease held = closing.named("x", bench().shortLease(closing)).acquire();
-        bench().nemesis().stopServer("S15, S16 while the server is down");
+        LockClient closing = fixture().client(LONG_TIMEOUTS);
+        Lease held = closing.named("x", fixture().shortLease(closing)).acquire();
+        fixture().nemesis().stopServer("S15, S16 while the server is down");
         CompletableFuture<Lease> waiting = closing.named("y").acquireAsync();
         long opening = System.nanoTime();
         Duration connectTimeout = Duration.ofMillis(300);
-        assertThatThrownBy(() -> bench().client(LONG_TIMEOUTS.connectTimeout(connectTimeout)))
+        assertThatThrownBy(() -> fixture().client(LONG_TIMEOUTS.connectTimeout(connectTimeout)))
                 .as("S15: a client for a server that is down")
                 .isInstanceOf(BackendUnavailableException.class);
-        assertThat(TimeBounds.since(opening)).as("connect").isLessThan(connectTimeout.plus(Bench.PROMPT));
+        assertThat(TimeBounds.since(opening)).as("connect").isLessThan(connectTimeout.plus(ContractFixture.PROMPT));
         long start = System.nanoTime();
         closing.close();
         assertThat(TimeBounds.since(start))
                 .as("close")
-                .isLessThan(LONG_TIMEOUTS.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
+                .isLessThan(LONG_TIMEOUTS.requestTimeout().multipliedBy(2).plus(ContractFixture.PROMPT));
         assertThat(held.isHeld()).isFalse();
         assertThatThrownBy(() -> ApiStyle.result(waiting)).isInstanceOf(ClientClosedException.class);
     }
@@ -97,14 +99,14 @@ interface RestartContract extends Contract {
     @Test
     default void S15_anOutageNamesItsEndpoints() throws Exception {
         String rule = "S15 endpoints in messages";
-        String endpoints = authority(bench().url(rule));
-        LockClient client = bench().clientByUrl(rule, LONG_TIMEOUTS);
-        bench().nemesis().stopServer(rule);
+        String endpoints = authority(fixture().url(rule));
+        LockClient client = fixture().clientByUrl(rule, LONG_TIMEOUTS);
+        fixture().nemesis().stopServer(rule);
         for (Duration maxWait : List.of(Duration.ZERO, Duration.ofMillis(100))) {
             assertThatThrownBy(() -> client.named("x").tryAcquire(maxWait))
                     .satisfies(failure -> assertNames(failure, endpoints));
         }
-        assertThatThrownBy(() -> bench().clientByUrl(rule, LONG_TIMEOUTS.connectTimeout(Duration.ofMillis(300))))
+        assertThatThrownBy(() -> fixture().clientByUrl(rule, LONG_TIMEOUTS.connectTimeout(Duration.ofMillis(300))))
                 .satisfies(failure -> assertNames(failure, endpoints));
     }
 

@@ -30,36 +30,38 @@ interface SilenceContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S02_aSilentHolderStopsBelievingBeforeTheNextIsGranted(ApiStyle style) throws Exception {
-        LockClient silent = bench().client(SHORT_TIMEOUTS);
-        LockClient other = bench().client();
-        LockClient third = bench().client();
-        Bench.onlyIf(other, Capability.CRASH_RELEASE);
-        Lease old = style.acquire(silent.named("x", bench().shortLease(silent)));
+        LockClient silent = fixture().client(SHORT_TIMEOUTS);
+        LockClient other = fixture().client();
+        LockClient third = fixture().client();
+        ContractFixture.onlyIf(other, Capability.CRASH_RELEASE);
+        Lease old = style.acquire(silent.named("x", fixture().shortLease(silent)));
         CompletableFuture<Void> warned = new CompletableFuture<>();
-        old.onExpiring(bench().backend().lease().multipliedBy(3).dividedBy(4), () -> warned.complete(null));
+        old.onExpiring(fixture().backend().lease().multipliedBy(3).dividedBy(4), () -> warned.complete(null));
         CompletableFuture<Lease> waiting =
-                other.named("x", bench().shortLease(other)).acquireAsync();
-        bench().nemesis().silence(silent, "S02, S03, S05, S06, S07, S11 over expiry");
+                other.named("x", fixture().shortLease(other)).acquireAsync();
+        fixture().nemesis().silence(silent, "S02, S03, S05, S06, S07, S11 over expiry");
         AtomicReference<Duration> left = new AtomicReference<>(old.remaining());
-        Bench.eventually("S11: the next is granted", bench().backend().takeoverWithin(), () -> {
-            boolean granted = waiting.isDone();
-            assertThat(granted && old.isHeld()).as("S02: two believe").isFalse();
-            Duration remaining = old.remaining();
-            left.updateAndGet(least -> remaining.isZero() || least.compareTo(remaining) < 0 ? least : remaining);
-            return granted;
-        });
+        ContractFixture.eventually(
+                "S11: the next is granted", fixture().backend().takeoverWithin(), () -> {
+                    boolean granted = waiting.isDone();
+                    assertThat(granted && old.isHeld()).as("S02: two believe").isFalse();
+                    Duration remaining = old.remaining();
+                    left.updateAndGet(
+                            least -> remaining.isZero() || least.compareTo(remaining) < 0 ? least : remaining);
+                    return granted;
+                });
         assertThat(left.get())
                 .as("S02: least time left before the end")
-                .isLessThan(bench().backend().lease().multipliedBy(9).dividedBy(10));
+                .isLessThan(fixture().backend().lease().multipliedBy(9).dividedBy(10));
         Lease next = ApiStyle.result(waiting);
         assertThat(warned).as("onExpiring").isCompleted();
-        assertThat(Bench.await(old.lost()).kind())
+        assertThat(ContractFixture.await(old.lost()).kind())
                 .as("S07")
                 .isIn(LossReason.Kind.EXPIRED, LossReason.Kind.SESSION_ENDED);
         if (other.capabilities().contains(Capability.FENCING)) {
             assertThat(next.fencingToken()).as("S03").isGreaterThan(old.fencingToken());
         }
-        bench().nemesis().heal(silent);
+        fixture().nemesis().heal(silent);
         assertThat(style.release(old)).as("S05").isEqualTo(ReleaseOutcome.LOST);
         assertThat(old.isHeld()).as("S06").isFalse();
         assertThat(third.named("x").tryAcquire())
@@ -68,85 +70,88 @@ interface SilenceContract extends Contract {
         assertThat(next.isHeld()).isTrue();
         assertThat(style.release(next)).isEqualTo(ReleaseOutcome.RELEASED);
         // The healed client goes on with a new session if it needs one.
-        Lease again = style.tryAcquire(silent.named("x"), Bench.LONG).orElseThrow();
+        Lease again = style.tryAcquire(silent.named("x"), ContractFixture.LONG).orElseThrow();
         assertThat(style.release(again)).isNotEqualTo(ReleaseOutcome.LOST);
     }
 
     /** Where each grant has a lease of its own nothing but its deadline ends it; a session may end sooner with its connection. */
     @Test
     default void S07_aRenewalWithoutAnAnswerIsNoLoss() throws Exception {
-        LockClient client = bench().client(SHORT_TIMEOUTS);
-        Bench.onlyIf(client, Capability.PER_LOCK_LEASE);
-        Duration duration = bench().backend().lease().multipliedBy(3); // with time to spare when a renewal has ended
+        LockClient client = fixture().client(SHORT_TIMEOUTS);
+        ContractFixture.onlyIf(client, Capability.PER_LOCK_LEASE);
+        Duration duration = fixture().backend().lease().multipliedBy(3); // with time to spare when a renewal has ended
         Lease lease = client.named("x", LockOptions.defaults().leaseDuration(duration))
                 .acquire();
         List<LossReason> told = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(told::add);
-        bench().nemesis().cut(client, "S07 for a renewal that fails");
+        fixture().nemesis().cut(client, "S07 for a renewal that fails");
         long cut = System.nanoTime();
         Duration renewed = duration.multipliedBy(11).dividedBy(20); // every third of it, at the latest
-        Bench.eventually("a renewal has ended", Bench.LONG, () -> {
+        ContractFixture.eventually("a renewal has ended", ContractFixture.LONG, () -> {
             assertThat(lease.isHeld())
                     .as("held %s after the cut", TimeBounds.since(cut))
                     .isTrue();
             return TimeBounds.since(cut).compareTo(renewed) > 0;
         });
         assertThat(told).as("losses told").isEmpty();
-        bench().nemesis().heal(client);
+        fixture().nemesis().heal(client);
         assertThat(lease.release()).isNotEqualTo(ReleaseOutcome.LOST);
     }
 
     @ParameterizedTest
     @EnumSource
     default void S09_waitsOnASilentStoreAreBounded(ApiStyle style) throws Exception {
-        LockClient client = bench().client(SHORT_TIMEOUTS);
+        LockClient client = fixture().client(SHORT_TIMEOUTS);
         DistributedLock lock = client.named("x");
-        bench().nemesis().silence(client, "S09 on a silent store");
+        fixture().nemesis().silence(client, "S09 on a silent store");
         for (Duration maxWait : new Duration[] {Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(1500)}) {
             Duration bound = maxWait.isZero() ? SHORT_TIMEOUTS.requestTimeout() : maxWait;
             long start = System.nanoTime();
             assertThatThrownBy(() -> style.tryAcquire(lock, maxWait), "S15: no answer is not busy")
                     .isInstanceOf(BackendUnavailableException.class);
-            assertThat(TimeBounds.since(start)).as("a wait of " + maxWait).isLessThan(bound.plus(Bench.PROMPT));
+            assertThat(TimeBounds.since(start))
+                    .as("a wait of " + maxWait)
+                    .isLessThan(bound.plus(ContractFixture.PROMPT));
         }
     }
 
     @Test
     default void S10_anInterruptReturnsAtOnceThoughTheStoreIsSilent() throws Exception {
-        LockClient client = bench().client(SHORT_TIMEOUTS);
+        LockClient client = fixture().client(SHORT_TIMEOUTS);
         DistributedLock lock = client.named("x");
-        bench().nemesis().silence(client, "S10 on a silent store");
-        bench().assertInterruptReturnsAtOnce(lock);
+        fixture().nemesis().silence(client, "S10 on a silent store");
+        fixture().assertInterruptReturnsAtOnce(lock);
     }
 
     /** What the store may get to see late must not stay: the lock is to be had within one lease of the healing. */
     @Test
     default void S08_requestsThatArriveLateLeaveNothing() throws Exception {
-        LockClient client = bench().client(SHORT_TIMEOUTS);
-        LockClient other = bench().client();
-        bench().nemesis().silence(client, "S08 unknown outcomes");
+        LockClient client = fixture().client(SHORT_TIMEOUTS);
+        LockClient other = fixture().client();
+        fixture().nemesis().silence(client, "S08 unknown outcomes");
         CompletableFuture<Lease> cancelled =
-                client.named("x", bench().shortLease(client)).acquireAsync();
-        assertThatThrownBy(() -> client.named("x", bench().shortLease(client)).tryAcquire(Duration.ofMillis(100)))
+                client.named("x", fixture().shortLease(client)).acquireAsync();
+        assertThatThrownBy(() -> client.named("x", fixture().shortLease(client)).tryAcquire(Duration.ofMillis(100)))
                 .isInstanceOf(BackendUnavailableException.class);
         cancelled.cancel(true);
-        bench().nemesis().heal(client);
+        fixture().nemesis().heal(client);
         // Not instead of waiting for it: what arrives late may arrive after this check.
         long healed = System.nanoTime();
-        Bench.eventually("nothing stays", bench().backend().takeoverWithin().plusSeconds(1), () -> {
-            if (TimeBounds.since(healed).compareTo(Bench.PROMPT) < 0) {
-                return false;
-            }
-            return other.named("x").tryRun(Duration.ZERO, lease -> lease.ensureHeld());
-        });
-        bench().assertFree(other, "x");
+        ContractFixture.eventually(
+                "nothing stays", fixture().backend().takeoverWithin().plusSeconds(1), () -> {
+                    if (TimeBounds.since(healed).compareTo(ContractFixture.PROMPT) < 0) {
+                        return false;
+                    }
+                    return other.named("x").tryRun(Duration.ZERO, lease -> lease.ensureHeld());
+                });
+        fixture().assertFree(other, "x");
     }
 
     @ParameterizedTest
     @EnumSource
     default void S15_anUnboundedWaitOnASilentStoreFails(ApiStyle style) throws Exception {
-        LockClient client = bench().client(SHORT_TIMEOUTS.unavailableAfter(Duration.ofSeconds(1)));
-        bench().nemesis().silence(client, "S15");
+        LockClient client = fixture().client(SHORT_TIMEOUTS.unavailableAfter(Duration.ofSeconds(1)));
+        fixture().nemesis().silence(client, "S15");
         long start = System.nanoTime();
         assertThatThrownBy(() -> style.acquire(client.named("asked-in-vain")))
                 .isInstanceOf(BackendUnavailableException.class)
@@ -156,20 +161,20 @@ interface SilenceContract extends Contract {
 
     @Test
     default void S16_closeOnASilentStoreIsBounded() throws Exception {
-        LockClient client = bench().client(SHORT_TIMEOUTS);
-        LockClient other = bench().client();
-        Lease held = client.named("x", bench().shortLease(client)).acquire();
-        bench().nemesis().silence(client, "S16 on a silent store");
+        LockClient client = fixture().client(SHORT_TIMEOUTS);
+        LockClient other = fixture().client();
+        Lease held = client.named("x", fixture().shortLease(client)).acquire();
+        fixture().nemesis().silence(client, "S16 on a silent store");
         CompletableFuture<Lease> waiting = client.named("y").acquireAsync();
         long start = System.nanoTime();
         client.close();
         assertThat(TimeBounds.since(start))
                 .as("close")
-                .isLessThan(SHORT_TIMEOUTS.requestTimeout().multipliedBy(2).plus(Bench.PROMPT));
+                .isLessThan(SHORT_TIMEOUTS.requestTimeout().multipliedBy(2).plus(ContractFixture.PROMPT));
         assertThat(held.isHeld()).isFalse();
-        Bench.eventually("the waiter failed", Bench.PROMPT, waiting::isCompletedExceptionally);
+        ContractFixture.eventually("the waiter failed", ContractFixture.PROMPT, waiting::isCompletedExceptionally);
         if (other.capabilities().contains(Capability.CRASH_RELEASE)) {
-            assertThat(other.named("x").tryAcquire(bench().backend().takeoverWithin()))
+            assertThat(other.named("x").tryAcquire(fixture().backend().takeoverWithin()))
                     .as("the lock of the client that could not say goodbye")
                     .hasValueSatisfying(Lease::close);
         }

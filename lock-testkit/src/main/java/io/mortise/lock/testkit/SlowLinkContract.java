@@ -21,36 +21,37 @@ interface SlowLinkContract extends Contract {
     /** One story, since it lasts longer than a lease: S02, and that slowness alone loses nothing (S07). */
     @Test
     default void S02_theDeadlineCountsFromTheSendAndSlownessLosesNothing() throws Exception {
-        LockClient slow = bench().client();
-        LockClient other = bench().client();
-        Duration lease = bench().backend().lease();
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
+        Duration lease = fixture().backend().lease();
         other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
-        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow link");
-        Lease held = slow.named("x", bench().shortLease(slow)).acquire();
+        fixture().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S02 on a slow link");
+        Lease held = slow.named("x", fixture().shortLease(slow)).acquire();
         // Whatever proves the lease was sent a round trip before its answer, whether that answer is the grant or not.
         Duration remaining = held.remaining();
         assertThat(remaining).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
         assertThat(remaining).as("a usable lease").isGreaterThan(Duration.ZERO);
-        Callable<Boolean> later = Bench.timePasses(lease.multipliedBy(9).dividedBy(8));
-        Bench.eventually("more than a lease has passed", Bench.LONG, () -> {
+        Callable<Boolean> later =
+                ContractFixture.timePasses(lease.multipliedBy(9).dividedBy(8));
+        ContractFixture.eventually("more than a lease has passed", ContractFixture.LONG, () -> {
             assertThat(held.isHeld()).as("S07: slow is not lost").isTrue();
             assertThat(held.remaining()).isLessThanOrEqualTo(lease.minus(ROUND_TRIP));
             return later.call();
         });
         assertThat(other.named("x").tryAcquire()).isEmpty();
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 
     @ParameterizedTest
     @EnumSource
     default void S09_aBoundedWaitEndsAtItsBoundWithItsReplyUnderWay(ApiStyle style) throws Exception {
-        LockClient slow = bench().client();
-        LockClient other = bench().client();
+        LockClient slow = fixture().client();
+        LockClient other = fixture().client();
         other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
-        bench().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow link");
+        fixture().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow link");
         Duration maxWait = ROUND_TRIP.dividedBy(4);
-        TimeBounds.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
+        TimeBounds.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
             long start = System.nanoTime();
             try {
                 Optional<Lease> late = style.tryAcquire(slow.named("x"), maxWait);
@@ -63,10 +64,11 @@ interface SlowLinkContract extends Contract {
             assertThat(took).isGreaterThanOrEqualTo(maxWait);
             return took.minus(maxWait);
         });
-        Bench.eventually("all requests have arrived", Bench.LONG, Bench.timePasses(ROUND_TRIP));
-        assertThat(other.named("x").tryAcquire(bench().backend().lease()))
+        ContractFixture.eventually(
+                "all requests have arrived", ContractFixture.LONG, ContractFixture.timePasses(ROUND_TRIP));
+        assertThat(other.named("x").tryAcquire(fixture().backend().lease()))
                 .as("S08: what the replies would have granted")
                 .hasValueSatisfying(Lease::close);
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 }

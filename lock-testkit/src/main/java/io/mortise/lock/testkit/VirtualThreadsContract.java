@@ -24,11 +24,12 @@ interface VirtualThreadsContract extends Contract {
     default void S07_aThousandVirtualThreadsStopNoRenewal() throws Exception {
         ExecutorService threads = virtualThreads();
         try {
-            LockClient client = bench().client(ClientOptions.defaults().callbackExecutor(threads));
+            LockClient client = fixture().client(ClientOptions.defaults().callbackExecutor(threads));
             crowd(client, threads);
-            Lease kept = client.named("kept", bench().shortLease(client)).acquire();
-            Duration longer = bench().backend().lease().multipliedBy(3).dividedBy(2);
-            Bench.eventually("a lease and a half pass", Bench.LONG, Bench.timePasses(longer));
+            Lease kept = client.named("kept", fixture().shortLease(client)).acquire();
+            Duration longer = fixture().backend().lease().multipliedBy(3).dividedBy(2);
+            ContractFixture.eventually(
+                    "a lease and a half pass", ContractFixture.LONG, ContractFixture.timePasses(longer));
             kept.ensureHeld();
             kept.close();
         } finally {
@@ -43,8 +44,9 @@ interface VirtualThreadsContract extends Contract {
         for (int i = 0; i < THREADS; i++) {
             int lock = i % LOCKS;
             all.add(threads.submit(() -> {
-                try (Lease lease =
-                        client.named("x" + lock).tryAcquire(Bench.LONG).orElseThrow()) {
+                try (Lease lease = client.named("x" + lock)
+                        .tryAcquire(ContractFixture.LONG)
+                        .orElseThrow()) {
                     assertThat(inside.incrementAndGet(lock)).as("S01").isOne();
                     assertThat(lease.isHeld()).isTrue();
                     inside.decrementAndGet(lock);
@@ -63,7 +65,7 @@ interface VirtualThreadsContract extends Contract {
             return (ExecutorService)
                     Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
         } catch (ReflectiveOperationException e) {
-            throw Bench.notVerified("S07 with virtual threads", "this Java has none");
+            throw ContractFixture.notVerified("S07 with virtual threads", "this Java has none");
         }
     }
 }

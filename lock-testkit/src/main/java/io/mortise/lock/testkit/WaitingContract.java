@@ -26,12 +26,12 @@ interface WaitingContract extends Contract {
     @EnumSource
     default void S09_aBoundedWaitEndsAtItsBound(ApiStyle style) throws Exception {
         Duration maxWait = Duration.ofMillis(400);
-        try (Lease held = bench().client().named("x").acquire()) {
-            DistributedLock lock = bench().client().named("x");
+        try (Lease held = fixture().client().named("x").acquire()) {
+            DistributedLock lock = fixture().client().named("x");
             AtomicBoolean busy = new AtomicBoolean();
-            TimeBounds.overshoot("beyond maxWait", Bench.PROMPT, Duration.ofMillis(50), () -> {
+            TimeBounds.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
                 long start = System.nanoTime();
-                if (Bench.waitInVain(style, lock, maxWait)) {
+                if (ContractFixture.waitInVain(style, lock, maxWait)) {
                     busy.set(true);
                 }
                 Duration took = TimeBounds.since(start);
@@ -46,9 +46,9 @@ interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S09_zeroIsOneAttempt(ApiStyle style) throws Exception {
-        LockClient client = bench().client();
-        try (Lease held = bench().client().named("x").acquire()) {
-            TimeBounds.overshoot("one attempt", Bench.PROMPT, Duration.ofMillis(250), () -> {
+        LockClient client = fixture().client();
+        try (Lease held = fixture().client().named("x").acquire()) {
+            TimeBounds.overshoot("one attempt", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
                 long start = System.nanoTime();
                 assertThat(style.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
                 return TimeBounds.since(start);
@@ -63,7 +63,7 @@ interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S09_aFreeLockIsHadAtTheFirstAttempt(ApiStyle style) throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         for (String name : List.of("first", "second", "third")) {
             assertThat(style.tryAcquire(client.named(name), Duration.ZERO))
                     .as("the %s lock that this client asks for", name)
@@ -74,18 +74,18 @@ interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S11_aReleaseWakesTheNextWaiter(ApiStyle style) throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        Bench.onlyIf(one, Capability.PUSH);
-        TimeBounds.overshoot("from release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ContractFixture.onlyIf(one, Capability.PUSH);
+        TimeBounds.overshoot("from release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
             Lease held = one.named("x").acquire();
-            Future<Long> waiting = bench().start(() -> {
+            Future<Long> waiting = fixture().start(() -> {
                 Lease lease = style.acquire(two.named("x"));
                 long granted = System.nanoTime();
                 lease.close();
                 return granted;
             });
-            Bench.awaitWaiters(one, "x", 1);
+            ContractFixture.awaitWaiters(one, "x", 1);
             long start = System.nanoTime();
             held.close();
             return Duration.ofNanos(ApiStyle.result(waiting) - start);
@@ -94,21 +94,21 @@ interface WaitingContract extends Contract {
 
     @Test
     default void S11_aForcedReleaseWakesTheNextWaiter() throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        Bench.onlyIf(one, Capability.PUSH);
-        LockAdmin admin = Bench.admin(bench().client(), "S11 after a forced release");
-        TimeBounds.overshoot("from forced release to grant", Bench.PROMPT, Duration.ofMillis(250), () -> {
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        ContractFixture.onlyIf(one, Capability.PUSH);
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "S11 after a forced release");
+        TimeBounds.overshoot("from forced release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
             one.named("x").acquire();
             CompletableFuture<Long> granted = two.named("x").acquireAsync().thenApply(lease -> {
                 long now = System.nanoTime();
                 lease.releaseAsync();
                 return now;
             });
-            Bench.awaitWaiters(one, "x", 1);
-            LockHolder seen = Bench.status(admin, "x").holders().get(0);
+            ContractFixture.awaitWaiters(one, "x", 1);
+            LockHolder seen = ContractFixture.status(admin, "x").holders().get(0);
             long start = System.nanoTime();
-            assertThat(Bench.await(admin.forceRelease("x", seen))).isTrue();
+            assertThat(ContractFixture.await(admin.forceRelease("x", seen))).isTrue();
             return Duration.ofNanos(ApiStyle.result(granted) - start);
         });
     }
@@ -116,22 +116,22 @@ interface WaitingContract extends Contract {
     /** The hint goes to the first in the queue just when it leaves: it must not be lost to those behind. */
     @Test
     default void S11_aWaiterThatLeavesPassesTheHintOn() throws Exception {
-        LockClient holder = bench().client();
-        LockClient leaver = bench().client();
-        LockClient stayer = bench().client();
-        Bench.onlyIf(holder, Capability.PUSH);
-        Duration spread = bench().releaseTime(holder);
+        LockClient holder = fixture().client();
+        LockClient leaver = fixture().client();
+        LockClient stayer = fixture().client();
+        ContractFixture.onlyIf(holder, Capability.PUSH);
+        Duration spread = fixture().releaseTime(holder);
         for (int i = 0; i < 50; i++) {
             Lease held = ApiStyle.result(holder.named("x").acquireAsync());
             CompletableFuture<Lease> leaving = leaver.named("x").acquireAsync();
-            Bench.awaitWaiters(holder, "x", 1);
+            ContractFixture.awaitWaiters(holder, "x", 1);
             CompletableFuture<Lease> staying = stayer.named("x").acquireAsync();
-            Bench.awaitWaiters(holder, "x", 2);
-            Future<?> release = bench().releaseMeanwhile(held, i, spread);
+            ContractFixture.awaitWaiters(holder, "x", 2);
+            Future<?> release = fixture().releaseMeanwhile(held, i, spread);
             if (!leaving.cancel(true)) {
                 leaving.join().close();
             }
-            Bench.eventually("the waiter that stays is granted", Bench.PROMPT, staying::isDone);
+            ContractFixture.eventually("the waiter that stays is granted", ContractFixture.PROMPT, staying::isDone);
             staying.join().close();
             ApiStyle.result(release);
         }
@@ -140,8 +140,8 @@ interface WaitingContract extends Contract {
     /** Asked for by one thread one after another, so the order is known without reading the store. */
     @Test
     default void S12_oneClientIsGrantedInTheOrderOfAsking() throws Exception {
-        LockClient client = bench().client();
-        Bench.onlyIf(client, Capability.FAIR);
+        LockClient client = fixture().client();
+        ContractFixture.onlyIf(client, Capability.FAIR);
         Lease held = client.named("x").acquire();
         List<Integer> order = new CopyOnWriteArrayList<>();
         List<CompletableFuture<?>> all = new ArrayList<>();
@@ -162,9 +162,10 @@ interface WaitingContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void S12_clientsAreGrantedInTheOrderOfArrival(ApiStyle style) throws Exception {
-        List<LockClient> clients = List.of(bench().client(), bench().client(), bench().client());
-        Bench.onlyIf(clients.get(0), Capability.FAIR);
-        Bench.admin(clients.get(0), "S12 among clients");
+        List<LockClient> clients =
+                List.of(fixture().client(), fixture().client(), fixture().client());
+        ContractFixture.onlyIf(clients.get(0), Capability.FAIR);
+        ContractFixture.admin(clients.get(0), "S12 among clients");
         Lease held = clients.get(0).named("x").acquire();
         List<Integer> order = new CopyOnWriteArrayList<>();
         List<Future<?>> all = new ArrayList<>();
@@ -172,12 +173,12 @@ interface WaitingContract extends Contract {
         for (int i = 1; i <= clients.size(); i++) {
             int mine = i;
             DistributedLock lock = clients.get(i % clients.size()).named("x");
-            all.add(bench().start(() -> {
+            all.add(fixture().start(() -> {
                 Lease lease = style.acquire(lock);
                 order.add(mine);
                 return style.release(lease);
             }));
-            Bench.awaitWaiters(clients.get(0), "x", i);
+            ContractFixture.awaitWaiters(clients.get(0), "x", i);
         }
         held.close();
         for (Future<?> one : all) {
@@ -188,17 +189,18 @@ interface WaitingContract extends Contract {
 
     @Test
     default void S12_aWaiterThatLeftIsSkipped() throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
         Lease held = one.named("x").acquire();
-        CompletableFuture<Lease> first = bench().client().named("x").acquireAsync();
+        CompletableFuture<Lease> first = fixture().client().named("x").acquireAsync();
         CompletableFuture<Lease> second = one.named("x").acquireAsync();
         CompletableFuture<Lease> third = two.named("x").acquireAsync();
         first.cancel(true);
         two.close(); // takes the third with it
         held.close();
-        Bench.eventually("the next is granted", Bench.PROMPT, second::isDone);
+        ContractFixture.eventually("the next is granted", ContractFixture.PROMPT, second::isDone);
         second.join().close();
-        Bench.eventually("the one of the closed client failed", Bench.PROMPT, third::isCompletedExceptionally);
+        ContractFixture.eventually(
+                "the one of the closed client failed", ContractFixture.PROMPT, third::isCompletedExceptionally);
     }
 }

@@ -7,7 +7,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.resource.Transports;
-import io.mortise.lock.redis.node.NodeBench;
+import io.mortise.lock.redis.node.NodeFixture;
 import io.mortise.lock.testkit.process.Await;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
@@ -30,14 +30,14 @@ class ManagedRedisClientTest {
     /** Its threads have begun to connect, and are in the middle of something else when they are told to end. */
     @Test
     void S16_aConnectionThatIsBeingMadeDoesNotOutliveItsClient() throws Exception {
-        try (NodeBench bench = new NodeBench();
+        try (NodeFixture fixture = new NodeFixture();
                 ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            ManagedRedisClient<RedisClient> own = ManagedRedisClient.toServers(Optional.empty(), bench.context);
+            ManagedRedisClient<RedisClient> own = ManagedRedisClient.toServers(Optional.empty(), fixture.context);
             EventLoopGroup threads =
                     own.client().getResources().eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
             Busy before = new Busy(threads, EventExecutor::execute);
             before.awaitAll();
-            RedisURI uri = ManagedRedisClient.uri(RedisURI.create("127.0.0.1", server.getLocalPort()), bench.context);
+            RedisURI uri = ManagedRedisClient.uri(RedisURI.create("127.0.0.1", server.getLocalPort()), fixture.context);
             CompletableFuture<?> connecting =
                     own.client().connectPubSubAsync(StringCodec.UTF8, uri).toCompletableFuture();
             // to register the channel is one task, which makes another that connects it; this comes behind both
@@ -47,7 +47,7 @@ class ManagedRedisClientTest {
             server.setSoTimeout(SOON_MILLIS);
             try (Socket accepted = server.accept()) {
                 CompletableFuture<?> ended = own.shutdown(Duration.ofSeconds(1));
-                Await.until("all are told", NodeBench.SOON, threads::isShuttingDown);
+                Await.until("all are told", NodeFixture.SOON, threads::isShuttingDown);
                 after.end();
                 ended.get(20, TimeUnit.SECONDS);
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
-import io.mortise.lock.redis.node.NodeBench;
+import io.mortise.lock.redis.node.NodeFixture;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.LuaScript;
@@ -26,7 +26,7 @@ class AttemptRemovalTest {
     private static final LuaScript COUNTS = new LuaScript(
             "redis.call('INCR', KEYS[1]) local t = redis.call('TIME') return { 0, 1, t[1] * 1000000 + t[2] }");
 
-    private final NodeBench bench = new NodeBench();
+    private final NodeFixture fixture = new NodeFixture();
     private final AtomicInteger timeWanted = new AtomicInteger();
     private RedisNode node;
 
@@ -35,18 +35,18 @@ class AttemptRemovalTest {
 
     @BeforeEach
     void open() {
-        node = bench.node(Duration.ofSeconds(5));
+        node = fixture.node(Duration.ofSeconds(5));
     }
 
     @AfterEach
     void close() {
         node.close().join();
-        bench.close();
+        fixture.close();
     }
 
     private AttemptRemoval removal(LuaScript script) {
         LockRequest request = new Request(new LockName("x"), "a".repeat(32), "", Duration.ofSeconds(30), false);
-        return new AttemptRemoval(bench.context, request, () -> node, script, new String[] {"runs"}, wanted -> {
+        return new AttemptRemoval(fixture.context, request, () -> node, script, new String[] {"runs"}, wanted -> {
             if (wanted) {
                 timeWanted.incrementAndGet();
             }
@@ -97,7 +97,7 @@ class AttemptRemovalTest {
         removal.unanswered(node.epoch() - 1, new ServerTime(serverMicros() + 2_000_000));
         assertThat(end(removal).complete()).isFalse();
         assertThat(removal.mayYetExecute()).isTrue();
-        Await.until("its outcome is known", NodeBench.SOON, () -> !removal.mayYetExecute());
+        Await.until("its outcome is known", NodeFixture.SOON, () -> !removal.mayYetExecute());
         assertThat(runs()).isGreaterThan(1);
     }
 
@@ -109,7 +109,7 @@ class AttemptRemovalTest {
         assertThat(failed.get(20, TimeUnit.SECONDS))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("quarantine")
-                .hasMessageContaining(bench.server.url())
+                .hasMessageContaining(fixture.server.url())
                 .hasMessageContaining("lock \"x\"");
     }
 }

@@ -18,28 +18,28 @@ class BackgroundConnectTest {
 
     @Test
     void S14_aServerThatIsAwayAtTheStartIsOpenedOnceItIsThere() throws Exception {
-        try (NodeBench bench = new NodeBench()) {
-            bench.server.stop();
-            BackgroundConnect reopening =
-                    new BackgroundConnect(bench.target(), "c", bench.context, TIMEOUT, Optional.empty(), bench.told);
+        try (NodeFixture fixture = new NodeFixture()) {
+            fixture.server.stop();
+            BackgroundConnect reopening = new BackgroundConnect(
+                    fixture.target(), "c", fixture.context, TIMEOUT, Optional.empty(), fixture.told);
             reopening.start();
-            Await.until("two tries failed", NodeBench.SOON, () -> bench.told.troubles.size() >= 2);
-            assertThat(InitialConnection.explained(reopening.failure().orElseThrow(), bench.server.url()))
+            Await.until("two tries failed", NodeFixture.SOON, () -> fixture.told.troubles.size() >= 2);
+            assertThat(InitialConnection.explained(reopening.failure().orElseThrow(), fixture.server.url()))
                     .isInstanceOf(BackendUnavailableException.class)
-                    .hasMessageContaining("connection refused at 127.0.0.1:" + bench.server.port());
-            assertThat(bench.told.opened).isEmpty();
+                    .hasMessageContaining("connection refused at 127.0.0.1:" + fixture.server.port());
+            assertThat(fixture.told.opened).isEmpty();
 
-            bench.server.restart();
-            Await.until("it is opened", NodeBench.SOON, () -> !bench.told.opened.isEmpty());
+            fixture.server.restart();
+            Await.until("it is opened", NodeFixture.SOON, () -> !fixture.told.opened.isEmpty());
             RedisNode node = reopening.node();
-            assertThat(bench.told.opened).containsExactly(node);
-            assertThat(bench.told.listening).containsExactly(node);
+            assertThat(fixture.told.opened).containsExactly(node);
+            assertThat(fixture.told.listening).containsExactly(node);
             assertThat(reopening.failure()).isEmpty();
 
             int epoch = node.epoch();
-            bench.server.kill();
-            bench.server.restart();
-            Await.until("the next connection is told", NodeBench.SOON, () -> bench.told.listening.size() == 2);
+            fixture.server.kill();
+            fixture.server.restart();
+            Await.until("the next connection is told", NodeFixture.SOON, () -> fixture.told.listening.size() == 2);
             assertThat(reopening.node()).isSameAs(node);
             assertThat(node.epoch()).isNotEqualTo(epoch);
             assertThat(node.ask("a ping", commands -> commands.ping())
@@ -47,22 +47,22 @@ class BackgroundConnectTest {
                             .get(20, TimeUnit.SECONDS))
                     .isEqualTo("PONG");
             reopening.close().get(20, TimeUnit.SECONDS);
-            Await.until("its connection is closed", NodeBench.SOON, () -> !node.isConnected());
+            Await.until("its connection is closed", NodeFixture.SOON, () -> !node.isConnected());
         }
     }
 
     @Test
     void S16_thePausesGrowAndNoTryFollowsTheEnd() {
         ManualClock clock = new ManualClock();
-        try (NodeBench bench = new NodeBench(clock)) {
+        try (NodeFixture fixture = new NodeFixture(clock)) {
             RedisNode.Target away = new RedisNode.Target(
                     "", "redis://away", () -> CompletableFuture.failedFuture(new IllegalStateException("away")), false);
             BackgroundConnect reopening =
-                    new BackgroundConnect(away, "c", bench.context, TIMEOUT, Optional.empty(), bench.told);
+                    new BackgroundConnect(away, "c", fixture.context, TIMEOUT, Optional.empty(), fixture.told);
             reopening.start();
             for (int tries = 1; tries <= 10; tries++) {
                 int failed = tries;
-                Await.until("it failed", NodeBench.SOON, () -> bench.told.troubles.size() == failed);
+                Await.until("it failed", NodeFixture.SOON, () -> fixture.told.troubles.size() == failed);
                 RedisNode before = reopening.node();
                 assertThat(before.isUsable()).isFalse();
                 Duration pause = Duration.ofNanos((long) Math.min(1e9, 1e8 * Math.pow(1.5, tries - 1)));
@@ -71,7 +71,7 @@ class BackgroundConnectTest {
                 clock.advance(Duration.ofMillis(1));
                 assertThat(reopening.node()).as("pause %d", tries).isNotSameAs(before);
             }
-            Await.until("it failed", NodeBench.SOON, () -> bench.told.troubles.size() == 11);
+            Await.until("it failed", NodeFixture.SOON, () -> fixture.told.troubles.size() == 11);
             RedisNode last = reopening.node();
             reopening.close();
             clock.advance(Duration.ofMinutes(1));

@@ -30,8 +30,8 @@ class OrderedWriterTest {
     /** The channel's thread is in the middle of something while another thread sends, and then sends itself. */
     @Test
     void S08_whatTheChannelsOwnThreadSendsIsNotAheadOfWhatWasSentBefore() throws Exception {
-        try (NodeBench bench = new NodeBench()) {
-            RedisNode node = bench.node(Duration.ofSeconds(20));
+        try (NodeFixture fixture = new NodeFixture()) {
+            RedisNode node = fixture.node(Duration.ofSeconds(20));
             append(node, "known script");
             asked.get(0).toCompletableFuture().get(20, TimeUnit.SECONDS);
 
@@ -62,7 +62,7 @@ class OrderedWriterTest {
                 answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
             }
 
-            assertThat(bench.connect().async().lrange("order", 0, -1).get(20, TimeUnit.SECONDS))
+            assertThat(fixture.connect().async().lrange("order", 0, -1).get(20, TimeUnit.SECONDS))
                     .containsExactly("known script", "first", "second", "third", "fourth");
             node.close().join();
         }
@@ -86,13 +86,13 @@ class OrderedWriterTest {
     /** What was to be written when the connection was lost counts for nothing: nothing waits for it. */
     @Test
     void S08_afterALostConnectionTheOrderIsKeptAsWell() throws Exception {
-        try (NodeBench bench = new NodeBench()) {
-            RedisNode node = bench.node(Duration.ofSeconds(20));
-            bench.server.pause();
+        try (NodeFixture fixture = new NodeFixture()) {
+            RedisNode node = fixture.node(Duration.ofSeconds(20));
+            fixture.server.pause();
             append(node, "perhaps");
-            bench.server.resume();
-            bench.connect().async().clientKill(KillArgs.Builder.typePubsub()).get(20, TimeUnit.SECONDS);
-            Await.until("it is back", NodeBench.SOON, () -> bench.told.listening.size() > 1);
+            fixture.server.resume();
+            fixture.connect().async().clientKill(KillArgs.Builder.typePubsub()).get(20, TimeUnit.SECONDS);
+            Await.until("it is back", NodeFixture.SOON, () -> fixture.told.listening.size() > 1);
 
             CompletableFuture<Void> both = new CompletableFuture<>();
             node.run(new LuaScript("return 1").whole(), NO_KEYS, NO_KEYS, new ReplyHandler() {
@@ -112,7 +112,7 @@ class OrderedWriterTest {
             for (CompletionStage<?> answer : asked.subList(1, asked.size())) {
                 answer.toCompletableFuture().get(20, TimeUnit.SECONDS);
             }
-            assertThat(bench.connect().async().lrange("order", -2, -1).get(20, TimeUnit.SECONDS))
+            assertThat(fixture.connect().async().lrange("order", -2, -1).get(20, TimeUnit.SECONDS))
                     .containsExactly("third", "fourth");
             node.close().join();
         }

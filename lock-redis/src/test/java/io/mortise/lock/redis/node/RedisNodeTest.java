@@ -26,18 +26,18 @@ class RedisNodeTest {
 
     @Test
     void S15_aNodesRequestsHaveItsOwnDeadline() {
-        try (NodeBench bench = new NodeBench()) {
-            RedisNode node = bench.node(Duration.ofMillis(300));
-            bench.server.pause();
+        try (NodeFixture fixture = new NodeFixture()) {
+            RedisNode node = fixture.node(Duration.ofMillis(300));
+            fixture.server.pause();
             CompletionStage<?> script = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
             CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
             for (CompletionStage<?> asked : new CompletionStage<?>[] {script, command}) {
                 assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(BackendUnavailableException.class)
-                        .hasMessageContaining(bench.server.url());
+                        .hasMessageContaining(fixture.server.url());
             }
             assertThatThrownBy(() -> script.toCompletableFuture().join()).hasMessageContaining("300 ms");
-            bench.server.resume();
+            fixture.server.resume();
             node.close().join();
         }
     }
@@ -46,14 +46,14 @@ class RedisNodeTest {
     @Test
     void S15_anAnswerThatNobodyHasReadYetIsNoSilence() throws Exception {
         ManualClock clock = new ManualClock();
-        try (NodeBench bench = new NodeBench(clock)) {
+        try (NodeFixture fixture = new NodeFixture(clock)) {
             Duration limit = Duration.ofSeconds(2);
-            RedisNode node = bench.node(limit);
+            RedisNode node = fixture.node(limit);
             long connection = connectionId(node);
             LuaScript known = new LuaScript("return 1").whole();
             CompletableFuture<Void> stopped = new CompletableFuture<>();
             CompletableFuture<Void> goesOn = new CompletableFuture<>();
-            bench.server.pause(); // both are written before either is answered
+            fixture.server.pause(); // both are written before either is answered
             node.run(known, NO_KEYS, NO_KEYS, new ReplyHandler() {
                 @Override
                 public void answered(List<Object> values) {
@@ -67,14 +67,14 @@ class RedisNodeTest {
                 }
             });
             CompletionStage<?> second = node.ask("a script", known, NO_KEYS);
-            bench.server.resume();
+            fixture.server.resume();
             stopped.get(20, TimeUnit.SECONDS);
             clock.jump(limit.multipliedBy(2));
             goesOn.complete(null);
             second.toCompletableFuture().get(20, TimeUnit.SECONDS);
             clock.advance(limit);
 
-            assertThat(bench.told.troubles).isEmpty();
+            assertThat(fixture.told.troubles).isEmpty();
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
             node.close().join();
         }
@@ -84,9 +84,9 @@ class RedisNodeTest {
     @Test
     void S15_aThreadThatDoesNotReadIsNoSilence() throws Exception {
         ManualClock clock = new ManualClock();
-        try (NodeBench bench = new NodeBench(clock)) {
+        try (NodeFixture fixture = new NodeFixture(clock)) {
             Duration limit = Duration.ofSeconds(2);
-            RedisNode node = bench.node(limit);
+            RedisNode node = fixture.node(limit);
             long connection = connectionId(node);
             CompletableFuture<Void> stopped = new CompletableFuture<>();
             CompletableFuture<Void> goesOn = new CompletableFuture<>();
@@ -120,14 +120,14 @@ class RedisNodeTest {
 
     @Test
     void S15_theConnectionOfASilentServerIsDropped() throws Exception {
-        try (NodeBench bench = new NodeBench()) {
-            RedisNode node = bench.node(Duration.ofMillis(300));
+        try (NodeFixture fixture = new NodeFixture()) {
+            RedisNode node = fixture.node(Duration.ofMillis(300));
             int epoch = node.epoch();
-            bench.server.pause();
+            fixture.server.pause();
             CompletionStage<?> asked = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
-            Await.until("it is dropped", NodeBench.SOON, () -> node.epoch() != epoch);
+            Await.until("it is dropped", NodeFixture.SOON, () -> node.epoch() != epoch);
             assertThat(asked.toCompletableFuture()).isCompletedExceptionally();
-            bench.server.resume();
+            fixture.server.resume();
             node.close().join();
         }
     }
@@ -136,22 +136,22 @@ class RedisNodeTest {
     @Test
     void S15_aSilentServerHasTimeToAnswerOneQuestionMore() throws Exception {
         ManualClock clock = new ManualClock();
-        try (NodeBench bench = new NodeBench(clock)) {
+        try (NodeFixture fixture = new NodeFixture(clock)) {
             Duration limit = Duration.ofSeconds(2);
-            RedisNode node = bench.node(limit);
+            RedisNode node = fixture.node(limit);
             long connection = connectionId(node);
             clock.advance(Duration.ofMillis(1));
-            bench.server.pause();
+            fixture.server.pause();
             CompletionStage<?> asked = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
             clock.advance(limit); // no further: the timer that the written question sets must not run too
             assertThatThrownBy(() -> asked.toCompletableFuture().get(20, TimeUnit.SECONDS))
                     .hasMessageContaining("no answer");
             Await.until(
                     "the question is written",
-                    NodeBench.SOON,
+                    NodeFixture.SOON,
                     () -> clock.untilNext().isPresent());
             clock.advance(limit.dividedBy(4).minusMillis(1));
-            bench.server.resume();
+            fixture.server.resume();
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
             clock.advance(limit);
             assertThat(connectionId(node)).as("the connection").isEqualTo(connection);
@@ -180,15 +180,15 @@ class RedisNodeTest {
     @Test
     void S15_aQuestionWaitsForAConnectionThatIsMadeAnew() throws Exception {
         ManualClock clock = new ManualClock();
-        try (NodeBench bench = new NodeBench(clock)) {
-            RedisNode node = bench.node(Duration.ofSeconds(5));
-            bench.server.pause(); // a new connection is not answered
+        try (NodeFixture fixture = new NodeFixture(clock)) {
+            RedisNode node = fixture.node(Duration.ofSeconds(5));
+            fixture.server.pause(); // a new connection is not answered
             node.reconnect();
-            Await.until("it is disconnected", NodeBench.SOON, () -> !node.isConnected());
+            Await.until("it is disconnected", NodeFixture.SOON, () -> !node.isConnected());
             CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
             CompletionStage<?> script = node.ask("a script", new LuaScript("return 1"), NO_KEYS);
-            bench.server.resume();
-            Await.until("it is connected", NodeBench.SOON, node::isConnected);
+            fixture.server.resume();
+            Await.until("it is connected", NodeFixture.SOON, node::isConnected);
             clock.advance(Duration.ofMillis(50));
             assertThat(command.toCompletableFuture().get(20, TimeUnit.SECONDS)).isEqualTo("PONG");
             script.toCompletableFuture().get(20, TimeUnit.SECONDS);
@@ -199,18 +199,18 @@ class RedisNodeTest {
     @Test
     void S15_aQuestionToALostServerFailsSoon() throws Exception {
         ManualClock clock = new ManualClock();
-        try (NodeBench bench = new NodeBench(clock)) {
-            RedisNode node = bench.node(Duration.ofSeconds(5));
-            bench.server.pause();
+        try (NodeFixture fixture = new NodeFixture(clock)) {
+            RedisNode node = fixture.node(Duration.ofSeconds(5));
+            fixture.server.pause();
             node.reconnect();
-            Await.until("it is disconnected", NodeBench.SOON, () -> !node.isConnected());
+            Await.until("it is disconnected", NodeFixture.SOON, () -> !node.isConnected());
             CompletionStage<?> command = node.ask("a ping", commands -> commands.ping());
             assertThat(command.toCompletableFuture()).isNotDone();
             clock.advance(Duration.ofSeconds(2));
             assertThatThrownBy(() -> command.toCompletableFuture().get(20, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(BackendUnavailableException.class)
                     .hasMessageContaining("not connected");
-            bench.server.resume();
+            fixture.server.resume();
             node.close().join();
         }
     }
@@ -218,22 +218,22 @@ class RedisNodeTest {
     @Test
     void S16_aConnectionThatComesAfterItWasGivenUpIsClosed() throws Exception {
         ManualClock clock = new ManualClock();
-        try (NodeBench bench = new NodeBench(clock)) {
+        try (NodeFixture fixture = new NodeFixture(clock)) {
             CompletableFuture<StatefulRedisPubSubConnection<String, String>> connecting = new CompletableFuture<>();
             RedisNode node = new RedisNode(
-                    new RedisNode.Target("", bench.server.url(), () -> connecting, true),
-                    bench.context,
-                    bench.context.requestTimeout(),
+                    new RedisNode.Target("", fixture.server.url(), () -> connecting, true),
+                    fixture.context,
+                    fixture.context.requestTimeout(),
                     0,
-                    bench.told);
+                    fixture.told);
             CompletionStage<?> started = node.start("c");
-            clock.advance(bench.context.requestTimeout());
+            clock.advance(fixture.context.requestTimeout());
             assertThatThrownBy(() -> started.toCompletableFuture().get(20, TimeUnit.SECONDS))
-                    .hasMessageContaining(bench.server.url());
-            StatefulRedisPubSubConnection<String, String> late = bench.connect();
+                    .hasMessageContaining(fixture.server.url());
+            StatefulRedisPubSubConnection<String, String> late = fixture.connect();
             connecting.complete(late);
-            Await.until("it is closed", NodeBench.SOON, () -> !late.isOpen());
-            assertThat(bench.told.opened).isEmpty();
+            Await.until("it is closed", NodeFixture.SOON, () -> !late.isOpen());
+            assertThat(fixture.told.opened).isEmpty();
         }
     }
 }

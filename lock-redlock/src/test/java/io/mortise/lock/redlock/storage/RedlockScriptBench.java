@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.storage;
 
-import io.mortise.lock.servers.redis.RedisScriptBench;
+import io.mortise.lock.servers.redis.RedisScriptFixture;
 import io.mortise.lock.spi.LockName;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Runs single scripts on one master, which votes once {@link #leaveQuarantine} was called. */
-public final class RedlockScriptBench extends RedisScriptBench {
+public final class RedlockScriptBench extends RedisScriptFixture {
     static final RedlockKeys.LockKeys KEYS = new RedlockKeys("lock:").of(new LockName("x"));
     static final String STATE = KEYS.state();
     static final String RUN = "run-id";

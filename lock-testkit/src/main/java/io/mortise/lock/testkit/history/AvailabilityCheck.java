@@ -55,7 +55,7 @@ final class AvailabilityCheck {
     }
 
     private List<TimeInterval> silences(
-            RecordedCall one, ToLongFunction<Silence> from, ToLongFunction<Event.Disturbed> until) {
+            RecordedCall one, ToLongFunction<Silence> from, ToLongFunction<HistoryEvent.Disturbed> until) {
         return TimeInterval.union(lock.silences.of(one.process()).stream()
                 .map(silence -> new TimeInterval(
                         from.applyAsLong(silence),

@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit.history;
 
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -17,18 +17,18 @@ final class EventFormat {
 
     private EventFormat() {}
 
-    static String write(Event event) {
+    static String write(HistoryEvent event) {
         String who = encode(event.process());
-        if (event instanceof Event.OfCall of) {
+        if (event instanceof HistoryEvent.OfCall of) {
             who += " " + encode(of.call().lock()) + " " + of.call().ask();
         }
         String head =
                 kind(event) + " " + event.at().earliest() + " " + event.at().latest() + " " + who;
-        return event instanceof Event.Releasing ? head : head + " " + detail(event);
+        return event instanceof HistoryEvent.Releasing ? head : head + " " + detail(event);
     }
 
     /** @param offset how far the history's clock is ahead of the one that wrote the line */
-    static Event read(String line, UncertainInstant offset) {
+    static HistoryEvent read(String line, UncertainInstant offset) {
         try {
             String[] words = line.split(" ", -1);
             UncertainInstant at = new UncertainInstant(Long.parseLong(words[1]), Long.parseLong(words[2])).plus(offset);
@@ -36,22 +36,22 @@ final class EventFormat {
             if (words[0].equals("disturbed")) {
                 return new Disturbed(process, at, Disturbed.Kind.valueOf(words[4]));
             }
-            LockCall call = new LockCall(process, decode(words[4]), Long.parseLong(words[5]));
+            AcquireCallId call = new AcquireCallId(process, decode(words[4]), Long.parseLong(words[5]));
             return switch (words[0]) {
                 case "asked" ->
-                    new Event.Asked(
+                    new HistoryEvent.Asked(
                             call, at, optional(words[6]).map(Long::parseLong).map(Duration::ofNanos));
                 case "granted" ->
-                    new Event.Granted(
+                    new HistoryEvent.Granted(
                             call,
                             at,
                             words[6].equals(NONE) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(words[6])));
-                case "checked" -> new Event.Checked(call, at, words[6].equals("held"));
-                case "told" -> new Event.Told(call, at, decode(words[6]));
-                case "releasing" -> new Event.Releasing(call, at);
-                case "released" -> new Event.Released(call, at, ReleaseOutcome.valueOf(words[6]));
-                case "gave-up" -> new Event.GaveUp(call, at, optional(words[6]));
-                case "wrote" -> new Event.Wrote(call, at, Long.parseLong(words[6]), words[7].equals("accepted"));
+                case "checked" -> new HistoryEvent.Checked(call, at, words[6].equals("held"));
+                case "told" -> new HistoryEvent.Told(call, at, decode(words[6]));
+                case "releasing" -> new HistoryEvent.Releasing(call, at);
+                case "released" -> new HistoryEvent.Released(call, at, ReleaseOutcome.valueOf(words[6]));
+                case "gave-up" -> new HistoryEvent.GaveUp(call, at, optional(words[6]));
+                case "wrote" -> new HistoryEvent.Wrote(call, at, Long.parseLong(words[6]), words[7].equals("accepted"));
                 default -> throw new IllegalArgumentException("unknown kind " + words[0]);
             };
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
@@ -59,26 +59,26 @@ final class EventFormat {
         }
     }
 
-    private static String kind(Event event) {
-        return event instanceof Event.GaveUp
+    private static String kind(HistoryEvent event) {
+        return event instanceof HistoryEvent.GaveUp
                 ? "gave-up"
                 : event.getClass().getSimpleName().toLowerCase(Locale.ROOT);
     }
 
-    private static String detail(Event event) {
-        if (event instanceof Event.Asked asked) {
+    private static String detail(HistoryEvent event) {
+        if (event instanceof HistoryEvent.Asked asked) {
             return asked.limit().map(limit -> Long.toString(limit.toNanos())).orElse(NONE);
-        } else if (event instanceof Event.Granted granted) {
+        } else if (event instanceof HistoryEvent.Granted granted) {
             return granted.token().isPresent() ? Long.toString(granted.token().getAsLong()) : NONE;
-        } else if (event instanceof Event.Checked checked) {
+        } else if (event instanceof HistoryEvent.Checked checked) {
             return checked.held() ? "held" : "not-held";
-        } else if (event instanceof Event.Told told) {
+        } else if (event instanceof HistoryEvent.Told told) {
             return encode(told.reason());
-        } else if (event instanceof Event.Released released) {
+        } else if (event instanceof HistoryEvent.Released released) {
             return released.outcome().name();
-        } else if (event instanceof Event.GaveUp gaveUp) {
+        } else if (event instanceof HistoryEvent.GaveUp gaveUp) {
             return gaveUp.failure().map(EventFormat::encode).orElse(NONE);
-        } else if (event instanceof Event.Wrote wrote) {
+        } else if (event instanceof HistoryEvent.Wrote wrote) {
             return wrote.token() + (wrote.accepted() ? " accepted" : " refused");
         } else if (event instanceof Disturbed disturbed) {
             return disturbed.kind().name();

@@ -7,7 +7,7 @@ public interface EventRecorder {
     long now();
 
     /** Keeps the event. */
-    void record(Event event);
+    void record(HistoryEvent event);
 
     /** What began at {@code start} by {@link #now()} and has ended by now. */
     default UncertainInstant since(long start) {

@@ -17,7 +17,7 @@ final class ExclusionCheck {
     private final LockHistory lock;
     private final ViolationCollector findings;
     // One believer too long meets many others: once is enough.
-    private final Set<LockCall> reported = new HashSet<>();
+    private final Set<AcquireCallId> reported = new HashSet<>();
 
     private ExclusionCheck(LockHistory lock, ViolationCollector findings) {
         this.lock = lock;
@@ -52,7 +52,7 @@ final class ExclusionCheck {
                 }));
     }
 
-    private boolean pausedBefore(RecordedCall one, Event.Checked check) {
+    private boolean pausedBefore(RecordedCall one, HistoryEvent.Checked check) {
         UncertainInstant granted = Objects.requireNonNull(one.granted).at();
         return lock.silences
                 .pauses(one.process())
@@ -107,8 +107,8 @@ final class ExclusionCheck {
         return last(one).at().earliest();
     }
 
-    private static Event last(RecordedCall one) {
-        Optional<Event.Checked> last = one.lastBelief();
+    private static HistoryEvent last(RecordedCall one) {
+        Optional<HistoryEvent.Checked> last = one.lastBelief();
         return last.orElseThrow();
     }
 }

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** A resource for each lock that refuses lower tokens (S3), and records each decision. Thread-safe. */
-public final class FencedResource implements Resource {
+public final class FencedResource implements ProtectedResource {
     private final EventRecorder recorder;
     private final Map<String, Long> highest = new HashMap<>(); // guarded by this
 
@@ -15,14 +15,14 @@ public final class FencedResource implements Resource {
     }
 
     @Override
-    public synchronized boolean write(LockCall call, long token) {
+    public synchronized boolean write(AcquireCallId call, long token) {
         long start = recorder.now();
         boolean accepted = token >= highest.getOrDefault(call.lock(), Long.MIN_VALUE);
         if (accepted) {
             highest.put(call.lock(), token);
         }
         // Still under the monitor: the spans of two writes never overlap, so their order is certain.
-        recorder.record(new Event.Wrote(call, recorder.since(start), token, accepted));
+        recorder.record(new HistoryEvent.Wrote(call, recorder.since(start), token, accepted));
         return accepted;
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
  */
 public final class History implements EventRecorder {
     private final long origin = System.nanoTime();
-    private final List<Event> events = new ArrayList<>(); // guarded by this
+    private final List<HistoryEvent> events = new ArrayList<>(); // guarded by this
 
     /** An empty history that begins now. */
     public History() {}
@@ -18,7 +18,7 @@ public final class History implements EventRecorder {
     /** The history that {@link #lines()} wrote. Its clock is another, so that only reading and checking make sense. */
     public static History of(List<String> lines) {
         History history = new History();
-        lines.forEach(line -> history.record(Event.parse(line)));
+        lines.forEach(line -> history.record(HistoryEvent.parse(line)));
         return history;
     }
 
@@ -28,22 +28,22 @@ public final class History implements EventRecorder {
     }
 
     @Override
-    public synchronized void record(Event event) {
+    public synchronized void record(HistoryEvent event) {
         events.add(event);
     }
 
     /** Records that this was done to the process: from {@code start} by {@link #now()} until now. */
-    public void disturbed(String process, Event.Disturbed.Kind kind, long start) {
-        record(new Event.Disturbed(process, since(start), kind));
+    public void disturbed(String process, HistoryEvent.Disturbed.Kind kind, long start) {
+        record(new HistoryEvent.Disturbed(process, since(start), kind));
     }
 
     /** All that has been recorded so far. */
-    public synchronized List<Event> events() {
+    public synchronized List<HistoryEvent> events() {
         return List.copyOf(events);
     }
 
     /** {@link #events()} as text, to be kept with a failure. */
     public List<String> lines() {
-        return events().stream().map(Event::line).toList();
+        return events().stream().map(HistoryEvent::line).toList();
     }
 }

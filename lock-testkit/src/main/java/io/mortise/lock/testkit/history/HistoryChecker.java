@@ -36,12 +36,12 @@ public final class HistoryChecker {
         return check(history.events());
     }
 
-    HistoryReport check(List<Event> events) {
+    HistoryReport check(List<HistoryEvent> events) {
         ViolationCollector findings = new ViolationCollector();
         SilentPeriods silences = new SilentPeriods(events);
         long end = events.stream().mapToLong(event -> event.at().latest()).max().orElse(0);
         long handOffs = 0;
-        for (List<Event.OfCall> ofOneLock : byLock(events).values()) {
+        for (List<HistoryEvent.OfCall> ofOneLock : byLock(events).values()) {
             LockHistory lock = new LockHistory(ofOneLock, silences, end, bounds);
             ExclusionCheck.check(lock, findings);
             TokenCheck.check(lock, findings);
@@ -50,21 +50,21 @@ public final class HistoryChecker {
             handOffs += lock.handOffs();
         }
         return new HistoryReport(
-                count(events, Event.Granted.class),
+                count(events, HistoryEvent.Granted.class),
                 handOffs,
-                count(events, Event.Told.class),
+                count(events, HistoryEvent.Told.class),
                 events.stream()
-                        .filter(event -> event instanceof Event.Wrote wrote && !wrote.accepted())
+                        .filter(event -> event instanceof HistoryEvent.Wrote wrote && !wrote.accepted())
                         .count(),
                 List.copyOf(findings.wrongBeliefs),
                 Duration.ofNanos(findings.longestFree),
                 List.copyOf(findings.violations));
     }
 
-    private static Map<String, List<Event.OfCall>> byLock(List<Event> events) {
-        Map<String, List<Event.OfCall>> locks = new LinkedHashMap<>();
-        for (Event event : events) {
-            if (event instanceof Event.OfCall of) {
+    private static Map<String, List<HistoryEvent.OfCall>> byLock(List<HistoryEvent> events) {
+        Map<String, List<HistoryEvent.OfCall>> locks = new LinkedHashMap<>();
+        for (HistoryEvent event : events) {
+            if (event instanceof HistoryEvent.OfCall of) {
                 locks.computeIfAbsent(of.call().lock(), name -> new ArrayList<>())
                         .add(of);
             }
@@ -72,7 +72,7 @@ public final class HistoryChecker {
         return locks;
     }
 
-    private static long count(List<Event> events, Class<? extends Event> kind) {
+    private static long count(List<HistoryEvent> events, Class<? extends HistoryEvent> kind) {
         return events.stream().filter(kind::isInstance).count();
     }
 }

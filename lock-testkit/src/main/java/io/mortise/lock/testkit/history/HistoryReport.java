@@ -23,7 +23,7 @@ public record HistoryReport(
         long refusedWrites,
         List<StaleBelief> wrongBeliefs,
         Duration longestFree,
-        List<Violation> violations) {
+        List<RuleViolation> violations) {
     private static final int SHOWN = 20;
 
     /** Figures in one line, then at most 20 violations, one a line. */

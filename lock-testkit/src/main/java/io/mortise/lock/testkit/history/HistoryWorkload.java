@@ -19,11 +19,11 @@ public final class HistoryWorkload {
     private static final int KEPT_LOOK_NANOS = 2_000_000;
 
     private final RecordedLock lock;
-    private final Resource resource;
+    private final ProtectedResource resource;
     private final Random random;
 
     /** @param seed decides which asks have a limit and how long a lease is held */
-    public HistoryWorkload(RecordedLock lock, Resource resource, long seed) {
+    public HistoryWorkload(RecordedLock lock, ProtectedResource resource, long seed) {
         this.lock = lock;
         this.resource = resource;
         this.random = new Random(seed);

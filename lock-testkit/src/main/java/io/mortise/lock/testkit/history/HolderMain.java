@@ -24,7 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Main class of a {@link HolderProcess}: executes each command on a thread of its own. */
-final class HolderMain implements EventRecorder, Resource {
+final class HolderMain implements EventRecorder, ProtectedResource {
     private final String process;
     private final HolderProtocol lines = new HolderProtocol();
     private final CompletableFuture<LockClient> client = new CompletableFuture<>();
@@ -75,13 +75,13 @@ final class HolderMain implements EventRecorder, Resource {
     }
 
     @Override
-    public void record(Event event) {
+    public void record(HistoryEvent event) {
         lines.say(HolderProtocol.EVENT + event.line());
     }
 
     /** The resource is the parent's. */
     @Override
-    public boolean write(LockCall call, long token) throws InterruptedException {
+    public boolean write(AcquireCallId call, long token) throws InterruptedException {
         long id = writeIds.incrementAndGet();
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         writes.put(id, answer);

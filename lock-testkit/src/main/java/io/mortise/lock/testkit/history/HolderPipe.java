@@ -19,14 +19,14 @@ final class HolderPipe {
     private final String process;
     private final ChildJvm jvm;
     private final History history;
-    private final Resource resource;
+    private final ProtectedResource resource;
     private final ClockOffset offset = new ClockOffset();
     private final CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
     private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
     private final Map<Long, CompletableFuture<String>> commands = new ConcurrentHashMap<>();
     private final AtomicLong commandIds = new AtomicLong();
 
-    HolderPipe(String process, ChildJvm jvm, History history, Resource resource) {
+    HolderPipe(String process, ChildJvm jvm, History history, ProtectedResource resource) {
         this.process = process;
         this.jvm = jvm;
         this.history = history;
@@ -108,7 +108,7 @@ final class HolderPipe {
     }
 
     private void write(String[] words) throws InterruptedException {
-        LockCall call = new LockCall(process, HolderMain.decode(words[3]), Long.parseLong(words[4]));
+        AcquireCallId call = new AcquireCallId(process, HolderMain.decode(words[3]), Long.parseLong(words[4]));
         send(HolderProtocol.WROTE + words[1] + " " + resource.write(call, Long.parseLong(words[2])));
     }
 

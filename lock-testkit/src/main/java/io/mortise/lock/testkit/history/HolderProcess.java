@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit.history;
 
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import io.mortise.lock.testkit.process.ChildJvm;
 import java.time.Duration;
 import java.util.Map;
@@ -14,7 +14,7 @@ import java.util.concurrent.TimeoutException;
 /**
  * A child JVM with a client of its own, which can be frozen and killed. All that it sees goes into a {@link History}, in the
  * time of this JVM: the difference of the two clocks is found by asking it over the pipe, and what remains unknown of it
- * widens the {@linkplain UncertainInstant spans} of its events. Its writes go to a {@link Resource} of this JVM. Thread-safe.
+ * widens the {@linkplain UncertainInstant spans} of its events. Its writes go to a {@link ProtectedResource} of this JVM. Thread-safe.
  *
  * <p>It has no class path of its own: the provider of the URL must be on this JVM's.
  */
@@ -26,7 +26,7 @@ public final class HolderProcess implements AutoCloseable {
     private final History history;
     private final HolderPipe pipe;
 
-    private HolderProcess(String name, ChildJvm jvm, History history, Resource resource) {
+    private HolderProcess(String name, ChildJvm jvm, History history, ProtectedResource resource) {
         this.name = name;
         this.jvm = jvm;
         this.history = history;
@@ -42,7 +42,8 @@ public final class HolderProcess implements AutoCloseable {
      * @param lease the duration of its leases, where they have one for each lock
      * @param resource what it writes to
      */
-    public static HolderProcess start(String name, String url, Duration lease, History history, Resource resource) {
+    public static HolderProcess start(
+            String name, String url, Duration lease, History history, ProtectedResource resource) {
         ChildJvm jvm = ChildJvm.start(HolderMain.class, Map.of(), HolderMain.args(name, url, lease));
         return new HolderProcess(name, jvm, history, resource);
     }

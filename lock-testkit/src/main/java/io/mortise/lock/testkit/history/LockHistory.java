@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 /** History of one lock, in the form that the checks need. */
 final class LockHistory {
     final List<RecordedCall> calls;
-    final List<Event.Wrote> writes;
+    final List<HistoryEvent.Wrote> writes;
     final SilentPeriods silences;
 
     /** When the last event had ended. */
@@ -28,16 +28,16 @@ final class LockHistory {
 
     private final HighestBefore<RecordedCall> newestGrant;
 
-    LockHistory(List<Event.OfCall> events, SilentPeriods silences, long end, HistoryBounds bounds) {
-        Map<LockCall, List<Event.OfCall>> byCall = events.stream()
-                .filter(event -> !(event instanceof Event.Wrote))
-                .collect(Collectors.groupingBy(Event.OfCall::call, LinkedHashMap::new, Collectors.toList()));
+    LockHistory(List<HistoryEvent.OfCall> events, SilentPeriods silences, long end, HistoryBounds bounds) {
+        Map<AcquireCallId, List<HistoryEvent.OfCall>> byCall = events.stream()
+                .filter(event -> !(event instanceof HistoryEvent.Wrote))
+                .collect(Collectors.groupingBy(HistoryEvent.OfCall::call, LinkedHashMap::new, Collectors.toList()));
         this.calls = byCall.entrySet().stream()
                 .map(call -> new RecordedCall(call.getKey(), call.getValue()))
                 .toList();
         this.writes = events.stream()
-                .filter(Event.Wrote.class::isInstance)
-                .map(Event.Wrote.class::cast)
+                .filter(HistoryEvent.Wrote.class::isInstance)
+                .map(HistoryEvent.Wrote.class::cast)
                 .toList();
         this.silences = silences;
         this.end = end;

@@ -49,7 +49,7 @@ final class LossCheck {
     }
 
     private void overtaken(RecordedCall one, RecordedCall next) {
-        Event.Granted nextGrant = Objects.requireNonNull(next.granted);
+        HistoryEvent.Granted nextGrant = Objects.requireNonNull(next.granted);
         boolean mayHaveReleased = one.releasing != null && !nextGrant.at().isBefore(one.releasing.at());
         if (mayHaveReleased || !isSuccessor(one, next)) {
             return;
@@ -67,7 +67,7 @@ final class LossCheck {
         return next.firstBelief().map(check -> granted.isBefore(check.at())).orElse(false);
     }
 
-    private void frozenBelief(RecordedCall one, RecordedCall next, Event.Granted nextGrant) {
+    private void frozenBelief(RecordedCall one, RecordedCall next, HistoryEvent.Granted nextGrant) {
         Optional<Silence> freeze = lock.silences
                 .pauses(one.process())
                 .filter(pause -> pause.covers(nextGrant.at())
@@ -91,8 +91,8 @@ final class LossCheck {
     }
 
     /** What made it give up: a notice, or its own release. */
-    private static Optional<Event> learned(RecordedCall one) {
-        Optional<Event> notice = one.notice();
+    private static Optional<HistoryEvent> learned(RecordedCall one) {
+        Optional<HistoryEvent> notice = one.notice();
         boolean releasedFirst = one.releasing != null
                 && notice.map(event ->
                                 event.at().earliest() > one.releasing.at().earliest())
@@ -100,7 +100,7 @@ final class LossCheck {
         return releasedFirst ? Optional.ofNullable(one.releasing) : notice;
     }
 
-    private void toldInTime(RecordedCall one, Event.Granted nextGrant) {
+    private void toldInTime(RecordedCall one, HistoryEvent.Granted nextGrant) {
         long notice = lock.bounds.noticeWithin().toNanos();
         long by = Math.max(LockHistory.grantedBy(one), nextGrant.at().latest()) + notice;
         for (Silence silence : lock.silences.of(one.process())) {
@@ -113,7 +113,7 @@ final class LossCheck {
                 by = Math.max(by, silence.end() + notice);
             }
         }
-        Optional<Event> learned = learned(one);
+        Optional<HistoryEvent> learned = learned(one);
         if (learned.isEmpty() && by < lock.end) {
             findings.violation("S7", "never told of its loss", Objects.requireNonNull(one.granted), nextGrant);
         } else if (learned.isPresent() && learned.get().at().earliest() > by) {

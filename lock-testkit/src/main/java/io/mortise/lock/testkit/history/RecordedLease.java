@@ -8,24 +8,24 @@ import java.util.OptionalLong;
 /** A lease that records its checks, loss and release. Thread-safe. */
 public final class RecordedLease {
     private final EventRecorder recorder;
-    private final LockCall call;
+    private final AcquireCallId call;
     private final Lease lease;
     private final OptionalLong token;
 
-    private RecordedLease(EventRecorder recorder, LockCall call, Lease lease, OptionalLong token) {
+    private RecordedLease(EventRecorder recorder, AcquireCallId call, Lease lease, OptionalLong token) {
         this.recorder = recorder;
         this.call = call;
         this.lease = lease;
         this.token = token;
     }
 
-    static RecordedLease granted(EventRecorder recorder, LockCall call, Lease lease) {
+    static RecordedLease granted(EventRecorder recorder, AcquireCallId call, Lease lease) {
         UncertainInstant at = UncertainInstant.at(recorder.now());
         OptionalLong token = token(lease);
-        recorder.record(new Event.Granted(call, at, token));
+        recorder.record(new HistoryEvent.Granted(call, at, token));
         lease.lost()
-                .thenAccept(reason ->
-                        recorder.record(new Event.Told(call, UncertainInstant.at(recorder.now()), reason.toString())));
+                .thenAccept(reason -> recorder.record(
+                        new HistoryEvent.Told(call, UncertainInstant.at(recorder.now()), reason.toString())));
         return new RecordedLease(recorder, call, lease, token);
     }
 
@@ -46,7 +46,7 @@ public final class RecordedLease {
     public boolean checkHeld() {
         long start = recorder.now();
         boolean held = lease.isHeld();
-        recorder.record(new Event.Checked(call, recorder.since(start), held));
+        recorder.record(new HistoryEvent.Checked(call, recorder.since(start), held));
         return held;
     }
 
@@ -56,15 +56,15 @@ public final class RecordedLease {
      *
      * @return whether the resource accepted it; true without FENCING
      */
-    public boolean write(Resource resource) throws InterruptedException {
+    public boolean write(ProtectedResource resource) throws InterruptedException {
         return token.isEmpty() || resource.write(call, token.getAsLong());
     }
 
     /** {@link Lease#release()}. */
     public ReleaseOutcome release() {
-        recorder.record(new Event.Releasing(call, UncertainInstant.at(recorder.now())));
+        recorder.record(new HistoryEvent.Releasing(call, UncertainInstant.at(recorder.now())));
         ReleaseOutcome outcome = lease.release();
-        recorder.record(new Event.Released(call, UncertainInstant.at(recorder.now()), outcome));
+        recorder.record(new HistoryEvent.Released(call, UncertainInstant.at(recorder.now()), outcome));
         return outcome;
     }
 }

@@ -34,19 +34,20 @@ public final class RecordedLock {
     }
 
     private Optional<RecordedLease> ask(Optional<Duration> limit, Acquire acquire) throws InterruptedException {
-        LockCall call = new LockCall(process, lock.name(), asks.incrementAndGet());
-        recorder.record(new Event.Asked(call, UncertainInstant.at(recorder.now()), limit));
+        AcquireCallId call = new AcquireCallId(process, lock.name(), asks.incrementAndGet());
+        recorder.record(new HistoryEvent.Asked(call, UncertainInstant.at(recorder.now()), limit));
         try {
             Optional<Lease> lease = acquire.call();
             if (lease.isEmpty()) {
-                recorder.record(new Event.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.empty()));
+                recorder.record(new HistoryEvent.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.empty()));
             }
             return lease.map(granted -> RecordedLease.granted(recorder, call, granted));
         } catch (InterruptedException e) {
-            recorder.record(new Event.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.empty()));
+            recorder.record(new HistoryEvent.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.empty()));
             throw e;
         } catch (RuntimeException e) {
-            recorder.record(new Event.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.of(e.toString())));
+            recorder.record(
+                    new HistoryEvent.GaveUp(call, UncertainInstant.at(recorder.now()), Optional.of(e.toString())));
             throw e;
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -36,9 +36,9 @@ final class SilentPeriods {
 
     private final Map<String, List<Silence>> byProcess = new HashMap<>();
 
-    SilentPeriods(List<Event> events) {
+    SilentPeriods(List<HistoryEvent> events) {
         Map<String, List<Disturbed>> disturbed = new HashMap<>();
-        for (Event event : events) {
+        for (HistoryEvent event : events) {
             if (event instanceof Disturbed one) {
                 disturbed
                         .computeIfAbsent(one.process(), name -> new ArrayList<>())

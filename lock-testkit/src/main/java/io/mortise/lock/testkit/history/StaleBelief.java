@@ -11,4 +11,4 @@ import java.time.Duration;
  * @param successor the other
  * @param lasted how long at least
  */
-public record StaleBelief(LockCall holder, LockCall successor, Duration lasted) {}
+public record StaleBelief(AcquireCallId holder, AcquireCallId successor, Duration lasted) {}

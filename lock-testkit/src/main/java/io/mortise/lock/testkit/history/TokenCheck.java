@@ -56,13 +56,13 @@ final class TokenCheck {
     }
 
     private void writes() {
-        List<Event.Wrote> accepted =
-                lock.writes.stream().filter(Event.Wrote::accepted).toList();
-        HighestBefore<Event.Wrote> surely =
-                new HighestBefore<>(accepted, write -> write.at().latest(), Event.Wrote::token);
-        HighestBefore<Event.Wrote> maybe =
-                new HighestBefore<>(accepted, write -> write.at().earliest(), Event.Wrote::token);
-        for (Event.Wrote write : lock.writes) {
+        List<HistoryEvent.Wrote> accepted =
+                lock.writes.stream().filter(HistoryEvent.Wrote::accepted).toList();
+        HighestBefore<HistoryEvent.Wrote> surely =
+                new HighestBefore<>(accepted, write -> write.at().latest(), HistoryEvent.Wrote::token);
+        HighestBefore<HistoryEvent.Wrote> maybe =
+                new HighestBefore<>(accepted, write -> write.at().earliest(), HistoryEvent.Wrote::token);
+        for (HistoryEvent.Wrote write : lock.writes) {
             if (write.accepted()) {
                 surely.before(write.at().earliest())
                         .filter(earlier -> earlier.token() > write.token())
@@ -80,7 +80,7 @@ final class TokenCheck {
         return one.token().orElseThrow();
     }
 
-    private static Event granted(RecordedCall one) {
+    private static HistoryEvent granted(RecordedCall one) {
         return Objects.requireNonNull(one.granted);
     }
 }

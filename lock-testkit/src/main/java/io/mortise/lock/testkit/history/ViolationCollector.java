@@ -6,16 +6,16 @@ import java.util.List;
 
 /** Collects the findings of the checks. */
 final class ViolationCollector {
-    final List<Violation> violations = new ArrayList<>();
+    final List<RuleViolation> violations = new ArrayList<>();
     final List<StaleBelief> wrongBeliefs = new ArrayList<>();
     long longestFree;
 
     /** @param events those that show it */
-    void violation(String rule, String what, Event... events) {
+    void violation(String rule, String what, HistoryEvent... events) {
         StringBuilder text = new StringBuilder(what);
-        for (Event event : events) {
+        for (HistoryEvent event : events) {
             text.append(" [").append(event.line()).append(']');
         }
-        violations.add(new Violation(rule, text.toString()));
+        violations.add(new RuleViolation(rule, text.toString()));
     }
 }

@@ -2,9 +2,9 @@
 package io.mortise.lock.testkit.history;
 
 import static io.mortise.lock.ReleaseOutcome.RELEASED;
-import static io.mortise.lock.testkit.history.Event.Disturbed.Kind.KILLED;
-import static io.mortise.lock.testkit.history.Event.Disturbed.Kind.PAUSED;
-import static io.mortise.lock.testkit.history.Event.Disturbed.Kind.RESUMED;
+import static io.mortise.lock.testkit.history.HistoryEvent.Disturbed.Kind.KILLED;
+import static io.mortise.lock.testkit.history.HistoryEvent.Disturbed.Kind.PAUSED;
+import static io.mortise.lock.testkit.history.HistoryEvent.Disturbed.Kind.RESUMED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

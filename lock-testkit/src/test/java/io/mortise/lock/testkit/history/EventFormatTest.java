@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,24 +16,24 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EventFormatTest {
-    private static List<Event> oneOfEach(String name) {
-        LockCall call = new LockCall(name, name, 7);
+    private static List<HistoryEvent> oneOfEach(String name) {
+        AcquireCallId call = new AcquireCallId(name, name, 7);
         UncertainInstant at = new UncertainInstant(-5, 12);
-        List<Event> events = new ArrayList<>(List.of(
-                new Event.Asked(call, at, Optional.empty()),
-                new Event.Asked(call, at, Optional.of(Duration.ofMillis(3))),
-                new Event.Granted(call, at, OptionalLong.of(Long.MAX_VALUE)),
-                new Event.Granted(call, at, OptionalLong.empty()),
-                new Event.Checked(call, at, true),
-                new Event.Checked(call, at, false),
-                new Event.Told(call, at, name),
-                new Event.Releasing(call, at),
-                new Event.GaveUp(call, at, Optional.empty()),
-                new Event.GaveUp(call, at, Optional.of(name)),
-                new Event.Wrote(call, at, -1, true),
-                new Event.Wrote(call, at, 1, false)));
+        List<HistoryEvent> events = new ArrayList<>(List.of(
+                new HistoryEvent.Asked(call, at, Optional.empty()),
+                new HistoryEvent.Asked(call, at, Optional.of(Duration.ofMillis(3))),
+                new HistoryEvent.Granted(call, at, OptionalLong.of(Long.MAX_VALUE)),
+                new HistoryEvent.Granted(call, at, OptionalLong.empty()),
+                new HistoryEvent.Checked(call, at, true),
+                new HistoryEvent.Checked(call, at, false),
+                new HistoryEvent.Told(call, at, name),
+                new HistoryEvent.Releasing(call, at),
+                new HistoryEvent.GaveUp(call, at, Optional.empty()),
+                new HistoryEvent.GaveUp(call, at, Optional.of(name)),
+                new HistoryEvent.Wrote(call, at, -1, true),
+                new HistoryEvent.Wrote(call, at, 1, false)));
         for (ReleaseOutcome outcome : ReleaseOutcome.values()) {
-            events.add(new Event.Released(call, at, outcome));
+            events.add(new HistoryEvent.Released(call, at, outcome));
         }
         for (Disturbed.Kind kind : Disturbed.Kind.values()) {
             events.add(new Disturbed(name, at, kind));
@@ -44,9 +44,9 @@ class EventFormatTest {
     @ParameterizedTest
     @ValueSource(strings = {"inventory/42", "-", "a b\nc%20+", "ключ", ""})
     void eachEvent_isOneLine_andComesBack(String name) {
-        for (Event event : oneOfEach(name)) {
+        for (HistoryEvent event : oneOfEach(name)) {
             assertThat(event.line()).doesNotContain("\n");
-            assertThat(Event.parse(event.line())).isEqualTo(event);
+            assertThat(HistoryEvent.parse(event.line())).isEqualTo(event);
         }
     }
 
@@ -59,7 +59,7 @@ class EventFormatTest {
 
     @Test
     void anotherClock_shiftsAndWidens() {
-        Event event = new Event.Releasing(new LockCall("p", "x", 1), new UncertainInstant(10, 20));
+        HistoryEvent event = new HistoryEvent.Releasing(new AcquireCallId("p", "x", 1), new UncertainInstant(10, 20));
         assertThat(EventFormat.read(event.line(), new UncertainInstant(100, 103))
                         .at())
                 .isEqualTo(new UncertainInstant(110, 123));
@@ -68,7 +68,7 @@ class EventFormatTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "asked", "asked 1 2 p x y -", "danced 1 2 p x 1", "checked 2 1 p x 1 held"})
     void otherLines_areRefused(String line) {
-        assertThatThrownBy(() -> Event.parse(line))
+        assertThatThrownBy(() -> HistoryEvent.parse(line))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(line);
     }

@@ -4,8 +4,8 @@ package io.mortise.lock.testkit.history;
 import static io.mortise.lock.ReleaseOutcome.LOST;
 import static io.mortise.lock.ReleaseOutcome.RELEASED;
 import static io.mortise.lock.ReleaseOutcome.UNKNOWN;
-import static io.mortise.lock.testkit.history.Event.Disturbed.Kind.PAUSED;
-import static io.mortise.lock.testkit.history.Event.Disturbed.Kind.RESUMED;
+import static io.mortise.lock.testkit.history.HistoryEvent.Disturbed.Kind.PAUSED;
+import static io.mortise.lock.testkit.history.HistoryEvent.Disturbed.Kind.RESUMED;
 
 import org.junit.jupiter.api.Test;
 

@@ -10,16 +10,16 @@ class FencedResourceTest {
     void aTokenBelowTheHighest_isRefused_perLock_andRecorded() {
         History history = new History();
         FencedResource resource = new FencedResource(history);
-        LockCall x = new LockCall("p", "x", 1);
-        LockCall y = new LockCall("p", "y", 2);
+        AcquireCallId x = new AcquireCallId("p", "x", 1);
+        AcquireCallId y = new AcquireCallId("p", "y", 2);
         assertThat(resource.write(x, 5)).isTrue();
         assertThat(resource.write(x, 5)).as("the same grant again").isTrue();
         assertThat(resource.write(y, 1)).as("another lock").isTrue();
         assertThat(resource.write(x, 4)).isFalse();
         assertThat(resource.write(x, 6)).isTrue();
         assertThat(history.events())
-                .allSatisfy(event -> assertThat(event).isInstanceOf(Event.Wrote.class))
-                .extracting(event -> ((Event.Wrote) event).accepted())
+                .allSatisfy(event -> assertThat(event).isInstanceOf(HistoryEvent.Wrote.class))
+                .extracting(event -> ((HistoryEvent.Wrote) event).accepted())
                 .containsExactly(true, true, true, false, true);
     }
 }

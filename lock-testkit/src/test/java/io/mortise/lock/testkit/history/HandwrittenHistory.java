@@ -4,7 +4,7 @@ package io.mortise.lock.testkit.history;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ final class HandwrittenHistory {
 
     private static final long MILLI = 1_000_000;
 
-    private final List<Event> events = new ArrayList<>();
+    private final List<HistoryEvent> events = new ArrayList<>();
     private long asks;
 
     HistoryReport check() {
@@ -31,7 +31,7 @@ final class HandwrittenHistory {
 
     /** These rules, and no other. */
     void breaks(String... rules) {
-        assertThat(check().violations()).extracting(Violation::rule).containsOnly(rules);
+        assertThat(check().violations()).extracting(RuleViolation::rule).containsOnly(rules);
     }
 
     /** One call of a process, from here on. */
@@ -40,8 +40,8 @@ final class HandwrittenHistory {
     }
 
     Teller asks(String process, long ms, Optional<Duration> limit) {
-        Teller teller = new Teller(new LockCall(process, "x", ++asks), 0);
-        events.add(new Event.Asked(teller.call, teller.at(ms), limit));
+        Teller teller = new Teller(new AcquireCallId(process, "x", ++asks), 0);
+        events.add(new HistoryEvent.Asked(teller.call, teller.at(ms), limit));
         return teller;
     }
 
@@ -60,10 +60,10 @@ final class HandwrittenHistory {
     }
 
     final class Teller {
-        private final LockCall call;
+        private final AcquireCallId call;
         private final long blur;
 
-        private Teller(LockCall call, long blur) {
+        private Teller(AcquireCallId call, long blur) {
             this.call = call;
             this.blur = blur;
         }
@@ -74,47 +74,48 @@ final class HandwrittenHistory {
         }
 
         Teller granted(long ms, long token) {
-            return add(new Event.Granted(call, at(ms), OptionalLong.of(token)));
+            return add(new HistoryEvent.Granted(call, at(ms), OptionalLong.of(token)));
         }
 
         Teller grantedWithoutToken(long ms) {
-            return add(new Event.Granted(call, at(ms), OptionalLong.empty()));
+            return add(new HistoryEvent.Granted(call, at(ms), OptionalLong.empty()));
         }
 
         Teller checks(long ms, boolean held) {
-            return add(new Event.Checked(call, at(ms), held));
+            return add(new HistoryEvent.Checked(call, at(ms), held));
         }
 
         /** A check that was under way for so long. */
         Teller checks(long from, long to, boolean held) {
-            return add(new Event.Checked(call, new UncertainInstant(from * MILLI, to * MILLI), held));
+            return add(new HistoryEvent.Checked(call, new UncertainInstant(from * MILLI, to * MILLI), held));
         }
 
         Teller told(long ms) {
-            return add(new Event.Told(call, at(ms), "EXPIRED"));
+            return add(new HistoryEvent.Told(call, at(ms), "EXPIRED"));
         }
 
         Teller released(long from, long to, ReleaseOutcome outcome) {
-            return add(new Event.Releasing(call, at(from))).add(new Event.Released(call, at(to), outcome));
+            return add(new HistoryEvent.Releasing(call, at(from)))
+                    .add(new HistoryEvent.Released(call, at(to), outcome));
         }
 
         Teller gaveUp(long ms) {
-            return add(new Event.GaveUp(call, at(ms), Optional.empty()));
+            return add(new HistoryEvent.GaveUp(call, at(ms), Optional.empty()));
         }
 
         Teller failed(long ms) {
-            return add(new Event.GaveUp(call, at(ms), Optional.of("out of reach")));
+            return add(new HistoryEvent.GaveUp(call, at(ms), Optional.of("out of reach")));
         }
 
         Teller wrote(long ms, long token, boolean accepted) {
-            return add(new Event.Wrote(call, at(ms), token, accepted));
+            return add(new HistoryEvent.Wrote(call, at(ms), token, accepted));
         }
 
         private UncertainInstant at(long ms) {
             return new UncertainInstant((ms - blur) * MILLI, (ms + blur) * MILLI);
         }
 
-        private Teller add(Event event) {
+        private Teller add(HistoryEvent event) {
             events.add(event);
             return this;
         }

@@ -25,23 +25,23 @@ class HistoryCheckerTest {
 
     @Test
     void locksAreJudgedApart() {
-        LockCall one = new LockCall("a", "x", 1);
-        LockCall two = new LockCall("b", "y", 1);
-        List<Event> events = List.of(
-                new Event.Asked(one, UncertainInstant.at(1), Optional.empty()),
-                new Event.Asked(two, UncertainInstant.at(1), Optional.empty()),
-                new Event.Granted(one, UncertainInstant.at(2), OptionalLong.of(9)),
-                new Event.Granted(two, UncertainInstant.at(3), OptionalLong.of(8)),
-                new Event.Checked(one, UncertainInstant.at(4), true),
-                new Event.Checked(two, UncertainInstant.at(4), true));
+        AcquireCallId one = new AcquireCallId("a", "x", 1);
+        AcquireCallId two = new AcquireCallId("b", "y", 1);
+        List<HistoryEvent> events = List.of(
+                new HistoryEvent.Asked(one, UncertainInstant.at(1), Optional.empty()),
+                new HistoryEvent.Asked(two, UncertainInstant.at(1), Optional.empty()),
+                new HistoryEvent.Granted(one, UncertainInstant.at(2), OptionalLong.of(9)),
+                new HistoryEvent.Granted(two, UncertainInstant.at(3), OptionalLong.of(8)),
+                new HistoryEvent.Checked(one, UncertainInstant.at(4), true),
+                new HistoryEvent.Checked(two, UncertainInstant.at(4), true));
         assertThat(new HistoryChecker(HandwrittenHistory.BOUNDS).check(events).violations())
                 .isEmpty();
     }
 
     @Test
     void eventsThatDoNotFitTogether_areRefused() {
-        LockCall call = new LockCall("a", "x", 1);
-        List<Event> events = List.of(new Event.Granted(call, UncertainInstant.at(1), OptionalLong.of(1)));
+        AcquireCallId call = new AcquireCallId("a", "x", 1);
+        List<HistoryEvent> events = List.of(new HistoryEvent.Granted(call, UncertainInstant.at(1), OptionalLong.of(1)));
         assertThatThrownBy(() -> new HistoryChecker(HandwrittenHistory.BOUNDS).check(events))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("never asked");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-import static io.mortise.lock.testkit.history.Event.Disturbed.Kind.KILLED;
-import static io.mortise.lock.testkit.history.Event.Disturbed.Kind.PAUSED;
+import static io.mortise.lock.testkit.history.HistoryEvent.Disturbed.Kind.KILLED;
+import static io.mortise.lock.testkit.history.HistoryEvent.Disturbed.Kind.PAUSED;
 
 import io.mortise.lock.ReleaseOutcome;
 import java.time.Duration;
@@ -18,7 +18,7 @@ enum HistoryDamage {
             edit -> edit.pair(any -> true)
                     .map(pair -> edit.replace(
                             pair.next(),
-                            new Event.Granted(
+                            new HistoryEvent.Granted(
                                     pair.next().call(),
                                     pair.next().at(),
                                     pair.one().token()))),
@@ -26,23 +26,24 @@ enum HistoryDamage {
     TOKENS_SWAPPED(
             edit -> edit.grant()
                     .flatMap(one -> edit.grant()
-                            .filter(other -> edit.of(other.call(), Event.Asked.class)
+                            .filter(other -> edit.of(other.call(), HistoryEvent.Asked.class)
                                     .filter(asked -> one.at().isBefore(asked.at()))
                                     .isPresent())
-                            .map(other -> edit.replace(one, new Event.Granted(one.call(), one.at(), other.token()))
-                                    .replace(other, new Event.Granted(other.call(), other.at(), one.token())))),
+                            .map(other -> edit.replace(
+                                            one, new HistoryEvent.Granted(one.call(), one.at(), other.token()))
+                                    .replace(other, new HistoryEvent.Granted(other.call(), other.at(), one.token())))),
             "S3"),
     BELIEF_IN_WHAT_IS_OVER(
             edit -> edit.pair(any -> true)
-                    .map(pair -> edit.with(new Event.Checked(
+                    .map(pair -> edit.with(new HistoryEvent.Checked(
                             pair.one().call(), pair.next().at().later(Duration.ofMillis(20)), true))),
             "S1",
             "S2",
             "S6"),
     BELIEF_BEFORE_ITS_TIME(
             edit -> edit.pair(any -> true).flatMap(pair -> {
-                List<Event.Checked> looks = edit.all(
-                        Event.Checked.class,
+                List<HistoryEvent.Checked> looks = edit.all(
+                        HistoryEvent.Checked.class,
                         check -> check.held() && check.call().equals(pair.one().call()));
                 long first = looks.stream()
                         .mapToLong(check -> check.at().latest())
@@ -55,51 +56,61 @@ enum HistoryDamage {
                 return first > last
                         ? Optional.empty()
                         : Optional.of(edit.with(
-                                new Event.Checked(pair.next().call(), new UncertainInstant(first, last), true)));
+                                new HistoryEvent.Checked(pair.next().call(), new UncertainInstant(first, last), true)));
             }),
             "S1"),
     LOST_IS_CALLED_RELEASED(
-            edit -> edit.pair(pair -> edit.of(pair.one().call(), Event.Releasing.class)
+            edit -> edit.pair(pair -> edit.of(pair.one().call(), HistoryEvent.Releasing.class)
                             .filter(releasing -> pair.next().at().isBefore(releasing.at()))
                             .isPresent())
-                    .flatMap(pair -> edit.of(pair.one().call(), Event.Released.class))
+                    .flatMap(pair -> edit.of(pair.one().call(), HistoryEvent.Released.class))
                     .map(released -> edit.replace(
-                            released, new Event.Released(released.call(), released.at(), ReleaseOutcome.RELEASED))),
+                            released,
+                            new HistoryEvent.Released(released.call(), released.at(), ReleaseOutcome.RELEASED))),
             "S5"),
     HELD_AGAIN(
-            edit -> edit.any(Event.Told.class, one -> true)
-                    .map(told ->
-                            edit.with(new Event.Checked(told.call(), told.at().later(Duration.ofMillis(20)), true))),
+            edit -> edit.any(HistoryEvent.Told.class, one -> true)
+                    .map(told -> edit.with(
+                            new HistoryEvent.Checked(told.call(), told.at().later(Duration.ofMillis(20)), true))),
             "S6"),
     NEVER_TOLD(
-            edit -> edit.pair(pair -> edit.of(pair.one().call(), Event.Told.class)
+            edit -> edit.pair(pair -> edit.of(pair.one().call(), HistoryEvent.Told.class)
                             .filter(told -> !edit.suffers(told.process(), told.at(), KILLED, PAUSED)
                                     && told.at().later(Duration.ofSeconds(2)).latest() < edit.end())
                             .isPresent())
-                    .map(pair -> edit.without(event -> event instanceof Event.OfCall of
+                    .map(pair -> edit.without(event -> event instanceof HistoryEvent.OfCall of
                             && of.call().equals(pair.one().call())
-                            && !(event instanceof Event.Asked)
-                            && !(event instanceof Event.Granted))),
+                            && !(event instanceof HistoryEvent.Asked)
+                            && !(event instanceof HistoryEvent.Granted))),
             "S7"),
     NO_OUTCOME(
-            edit -> edit.any(Event.GaveUp.class, one -> !edit.suffers(one.process(), UncertainInstant.at(-1), KILLED))
+            edit -> edit.any(
+                            HistoryEvent.GaveUp.class,
+                            one -> !edit.suffers(one.process(), UncertainInstant.at(-1), KILLED))
                     .map(one -> edit.without(one::equals)),
             "S9"),
     OVERSHOOT(
-            edit -> edit.any(Event.GaveUp.class, one -> !edit.suffers(one.process(), UncertainInstant.at(-1), PAUSED))
+            edit -> edit.any(
+                            HistoryEvent.GaveUp.class,
+                            one -> !edit.suffers(one.process(), UncertainInstant.at(-1), PAUSED))
                     .map(one -> edit.replace(
-                            one, new Event.GaveUp(one.call(), one.at().later(Duration.ofSeconds(1)), one.failure()))),
+                            one,
+                            new HistoryEvent.GaveUp(one.call(), one.at().later(Duration.ofSeconds(1)), one.failure()))),
             "S9"),
     LATE_WRITE_ACCEPTED(
-            edit -> edit.any(Event.Wrote.class, write -> !write.accepted()).map(edit::turn), "S3"),
+            edit -> edit.any(HistoryEvent.Wrote.class, write -> !write.accepted())
+                    .map(edit::turn),
+            "S3"),
     GOOD_WRITE_REFUSED(
-            edit -> edit.any(Event.Wrote.class, Event.Wrote::accepted).map(edit::turn), "S3"),
+            edit -> edit.any(HistoryEvent.Wrote.class, HistoryEvent.Wrote::accepted)
+                    .map(edit::turn),
+            "S3"),
     NOBODY_IS_WOKEN(
             edit -> {
-                LockCall call = new LockCall("late", "x", 1);
+                AcquireCallId call = new AcquireCallId("late", "x", 1);
                 UncertainInstant end = UncertainInstant.at(edit.end() + 1);
-                return Optional.of(edit.with(new Event.Asked(call, end, Optional.empty()))
-                        .with(new Event.GaveUp(call, end.later(Duration.ofHours(1)), Optional.empty())));
+                return Optional.of(edit.with(new HistoryEvent.Asked(call, end, Optional.empty()))
+                        .with(new HistoryEvent.GaveUp(call, end.later(Duration.ofHours(1)), Optional.empty())));
             },
             "S8",
             "S11");
@@ -118,6 +129,6 @@ enum HistoryDamage {
     }
 
     boolean isNamedIn(HistoryReport report) {
-        return report.violations().stream().map(Violation::rule).anyMatch(rules::contains);
+        return report.violations().stream().map(RuleViolation::rule).anyMatch(rules::contains);
     }
 }

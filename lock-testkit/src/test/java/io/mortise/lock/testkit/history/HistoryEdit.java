@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -11,11 +11,11 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /** A history that is being changed at random places. */
-record HistoryEdit(List<Event> events, Random random) {
+record HistoryEdit(List<HistoryEvent> events, Random random) {
     /** Two grants, the next one right after the other by its token. */
-    record Pair(Event.Granted one, Event.Granted next) {}
+    record Pair(HistoryEvent.Granted one, HistoryEvent.Granted next) {}
 
-    <E extends Event> List<E> all(Class<E> kind, Predicate<E> which) {
+    <E extends HistoryEvent> List<E> all(Class<E> kind, Predicate<E> which) {
         return events.stream()
                 .filter(kind::isInstance)
                 .map(kind::cast)
@@ -23,21 +23,21 @@ record HistoryEdit(List<Event> events, Random random) {
                 .toList();
     }
 
-    <E extends Event> Optional<E> any(Class<E> kind, Predicate<E> which) {
+    <E extends HistoryEvent> Optional<E> any(Class<E> kind, Predicate<E> which) {
         List<E> all = all(kind, which);
         return all.isEmpty() ? Optional.empty() : Optional.of(all.get(random.nextInt(all.size())));
     }
 
-    Optional<Event.Granted> grant() {
-        return any(Event.Granted.class, one -> true);
+    Optional<HistoryEvent.Granted> grant() {
+        return any(HistoryEvent.Granted.class, one -> true);
     }
 
-    <E extends Event.OfCall> Optional<E> of(LockCall call, Class<E> kind) {
+    <E extends HistoryEvent.OfCall> Optional<E> of(AcquireCallId call, Class<E> kind) {
         return all(kind, one -> one.call().equals(call)).stream().findFirst();
     }
 
     Optional<Pair> pair(Predicate<Pair> which) {
-        List<Event.Granted> sorted = all(Event.Granted.class, one -> true).stream()
+        List<HistoryEvent.Granted> sorted = all(HistoryEvent.Granted.class, one -> true).stream()
                 .sorted(Comparator.comparingLong(one -> one.token().orElseThrow()))
                 .toList();
         List<Pair> pairs = IntStream.range(1, sorted.size())
@@ -61,21 +61,21 @@ record HistoryEdit(List<Event> events, Random random) {
         return events.stream().mapToLong(event -> event.at().latest()).max().orElseThrow();
     }
 
-    HistoryEdit with(Event more) {
-        List<Event> all = new ArrayList<>(events);
+    HistoryEdit with(HistoryEvent more) {
+        List<HistoryEvent> all = new ArrayList<>(events);
         all.add(more);
         return new HistoryEdit(all, random);
     }
 
-    HistoryEdit without(Predicate<Event> which) {
+    HistoryEdit without(Predicate<HistoryEvent> which) {
         return new HistoryEdit(events.stream().filter(which.negate()).toList(), random);
     }
 
-    HistoryEdit replace(Event one, Event by) {
+    HistoryEdit replace(HistoryEvent one, HistoryEvent by) {
         return without(one::equals).with(by);
     }
 
-    HistoryEdit turn(Event.Wrote write) {
-        return replace(write, new Event.Wrote(write.call(), write.at(), write.token(), !write.accepted()));
+    HistoryEdit turn(HistoryEvent.Wrote write) {
+        return replace(write, new HistoryEvent.Wrote(write.call(), write.at(), write.token(), !write.accepted()));
     }
 }

@@ -45,7 +45,7 @@ class HolderProcessTest {
                     .extracting(event -> event.getClass().getSimpleName())
                     .containsExactly("Asked", "Granted", "Checked", "Wrote", "Releasing", "Released", "Checked");
             assertThat(history.events()).allSatisfy(event -> {
-                assertThat(((Event.OfCall) event).call().lock()).isEqualTo("x/1");
+                assertThat(((HistoryEvent.OfCall) event).call().lock()).isEqualTo("x/1");
                 assertThat(event.process()).isEqualTo("p 1");
                 assertThat(event.at().latest()).isGreaterThanOrEqualTo(before);
                 assertThat(event.at().earliest()).isLessThanOrEqualTo(after);
@@ -79,9 +79,9 @@ class HolderProcessTest {
             process.resume();
             assertThat(get(check)).isTrue();
             assertThat(history.events().stream()
-                            .filter(event -> event instanceof Event.Disturbed)
-                            .map(event -> ((Event.Disturbed) event).kind()))
-                    .containsExactly(Event.Disturbed.Kind.PAUSED, Event.Disturbed.Kind.RESUMED);
+                            .filter(event -> event instanceof HistoryEvent.Disturbed)
+                            .map(event -> ((HistoryEvent.Disturbed) event).kind()))
+                    .containsExactly(HistoryEvent.Disturbed.Kind.PAUSED, HistoryEvent.Disturbed.Kind.RESUMED);
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit.history;
 
-import io.mortise.lock.testkit.history.Event.Disturbed;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -19,7 +19,7 @@ final class ModelProcess {
 
     private final String name;
     private final Random random;
-    private final List<Event> events;
+    private final List<HistoryEvent> events;
     private final long uncertainty;
     private final List<ModelThread> threads = new ArrayList<>();
     private final List<Runnable> owed = new ArrayList<>();
@@ -29,7 +29,7 @@ final class ModelProcess {
     private boolean lookUnderWay;
     private long asks;
 
-    ModelProcess(String name, ModelLock lock, Random random, List<Event> events) {
+    ModelProcess(String name, ModelLock lock, Random random, List<HistoryEvent> events) {
         this.name = name;
         this.random = random;
         this.events = events;
@@ -39,8 +39,8 @@ final class ModelProcess {
         }
     }
 
-    LockCall newCall() {
-        return new LockCall(name, "x", ++asks);
+    AcquireCallId newCall() {
+        return new AcquireCallId(name, "x", ++asks);
     }
 
     /** Around the true instant, which is anywhere in it. */

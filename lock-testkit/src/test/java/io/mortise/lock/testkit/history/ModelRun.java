@@ -14,9 +14,9 @@ final class ModelRun {
 
     private ModelRun() {}
 
-    static List<Event> events(long seed) {
+    static List<HistoryEvent> events(long seed) {
         Random random = new Random(seed);
-        List<Event> events = new ArrayList<>();
+        List<HistoryEvent> events = new ArrayList<>();
         ModelLock lock = new ModelLock();
         List<ModelProcess> processes = new ArrayList<>();
         int born = 0;

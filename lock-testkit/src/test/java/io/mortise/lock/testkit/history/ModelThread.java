@@ -15,13 +15,13 @@ final class ModelThread {
     private final ModelProcess process;
     private final ModelLock lock;
     private final Random random;
-    private final List<Event> events;
-    private @Nullable LockCall call;
+    private final List<HistoryEvent> events;
+    private @Nullable AcquireCallId call;
     private @Nullable Long token;
     private long limitAt = Long.MAX_VALUE;
     private boolean over;
 
-    ModelThread(ModelProcess process, ModelLock lock, Random random, List<Event> events) {
+    ModelThread(ModelProcess process, ModelLock lock, Random random, List<HistoryEvent> events) {
         this.process = process;
         this.lock = lock;
         this.random = random;
@@ -51,35 +51,35 @@ final class ModelThread {
         limitAt = limited ? now + limit.toNanos() : Long.MAX_VALUE;
         call = process.newCall();
         over = false;
-        events.add(new Event.Asked(call, process.span(now), limited ? Optional.of(limit) : Optional.empty()));
+        events.add(new HistoryEvent.Asked(call, process.span(now), limited ? Optional.of(limit) : Optional.empty()));
         lock.enqueue(this);
     }
 
     private void await(long now) {
-        LockCall asked = Objects.requireNonNull(call);
+        AcquireCallId asked = Objects.requireNonNull(call);
         Long granted = lock.tokenOf(this);
         if (granted != null && !process.isCut() && random.nextInt(4) != 0) {
             token = granted;
-            events.add(new Event.Granted(asked, process.span(now), OptionalLong.of(granted)));
+            events.add(new HistoryEvent.Granted(asked, process.span(now), OptionalLong.of(granted)));
         } else if (now >= limitAt) {
             // While the line is cut the store keeps what it has until it hears of the end, or the session has ended.
             Optional<String> failure = process.isCut() ? Optional.of("out of reach") : Optional.empty();
-            events.add(new Event.GaveUp(asked, process.span(now), failure));
+            events.add(new HistoryEvent.GaveUp(asked, process.span(now), failure));
             finish();
         }
     }
 
     private void use(long now, boolean last) {
-        LockCall held = Objects.requireNonNull(call);
+        AcquireCallId held = Objects.requireNonNull(call);
         int what = last ? 9 : random.nextInt(10);
         if (what < 4) {
-            events.add(new Event.Checked(held, process.span(now), !over));
+            events.add(new HistoryEvent.Checked(held, process.span(now), !over));
         } else if (what < 7) {
             long with = Objects.requireNonNull(token);
-            events.add(new Event.Wrote(held, UncertainInstant.at(now), with, lock.write(with)));
+            events.add(new HistoryEvent.Wrote(held, UncertainInstant.at(now), with, lock.write(with)));
         } else if (what == 9) {
-            events.add(new Event.Releasing(held, process.span(now)));
-            events.add(new Event.Released(held, process.span(now), outcome()));
+            events.add(new HistoryEvent.Releasing(held, process.span(now)));
+            events.add(new HistoryEvent.Released(held, process.span(now), outcome()));
             finish();
         }
     }
@@ -104,7 +104,7 @@ final class ModelThread {
     /** A check was under way from {@code since} on, and said what was right at its beginning. */
     void lateLook(long since, long now) {
         if (token != null) {
-            events.add(new Event.Checked(
+            events.add(new HistoryEvent.Checked(
                     Objects.requireNonNull(call),
                     new UncertainInstant(
                             process.span(since).earliest(), process.span(now).latest()),
@@ -116,7 +116,7 @@ final class ModelThread {
     void lose(long now) {
         if (token != null && !over) {
             over = true;
-            events.add(new Event.Told(Objects.requireNonNull(call), process.span(now), "EXPIRED"));
+            events.add(new HistoryEvent.Told(Objects.requireNonNull(call), process.span(now), "EXPIRED"));
         }
     }
 

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine;
 
-/** Main class: starts the benchmark command, and ends the process with its exit code. */
-public final class Main {
-    private Main() {}
+/** Main class of the benchmarks: starts the command, and ends the process with its exit code. */
+public final class BenchmarkMain {
+    private BenchmarkMain() {}
 
     public static void main(String[] args) {
         quiet("defaultLogLevel", "warn");

@@ -7,7 +7,7 @@ package io.mortise.lock.testkit.history;
  * @param rule its number, such as {@code S1}
  * @param what what was wrong, with the events that show it
  */
-public record Violation(String rule, String what) {
+public record RuleViolation(String rule, String what) {
     @Override
     public String toString() {
         return rule + ": " + what;

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Contract that text of other clients can break neither a client nor a terminal (S19). */
-interface TrustContract extends Contract {
+interface HostileTextContract extends Contract {
     /** Line ends, an escape sequence, quotes, separators of whatever format, half an escape, text that turns around. */
     List<String> HOSTILE = List.of(
             "a\nb",
@@ -39,10 +39,10 @@ interface TrustContract extends Contract {
 
     @Test
     default void S19_hostileMetadataIsShownAsItIsAndStoredAsOneLine() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
-        Bench.onlyIf(client, Capability.HOLDER_INFO);
-        LockAdmin admin = Bench.admin(other, "S19");
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        ContractFixture.onlyIf(client, Capability.HOLDER_INFO);
+        LockAdmin admin = ContractFixture.admin(other, "S19");
         for (String text : HOSTILE) {
             Map<String, String> metadata = new LinkedHashMap<>();
             metadata.put("value", text);
@@ -50,8 +50,8 @@ interface TrustContract extends Contract {
             LockOptions options = LockOptions.defaults().metadata(metadata);
             Lease held = client.named("x", options).acquire();
             CompletableFuture<Lease> waiting = other.named("x", options).acquireAsync();
-            Bench.awaitWaiters(other, "x", 1);
-            LockHolder shown = Bench.status(admin, "x").holders().get(0);
+            ContractFixture.awaitWaiters(other, "x", 1);
+            LockHolder shown = ContractFixture.status(admin, "x").holders().get(0);
             assertThat(shown.metadata()).isEqualTo(metadata);
             assertThat(shown.owner()).as("forged by metadata").contains(held.ownerId());
             assertThat(shown.pid())
@@ -62,29 +62,30 @@ interface TrustContract extends Contract {
                     .as("S18: one line for any terminal")
                     .matches("[^\\p{Cntrl}\\u0080-\\u009f\\u2028\\u2029]*");
             if (client.capabilities().contains(Capability.LIST)) {
-                assertThat(Bench.await(admin.list("", 10, "")).locks()).hasSize(1);
+                assertThat(ContractFixture.await(admin.list("", 10, "")).locks())
+                        .hasSize(1);
             }
             held.close();
             ApiStyle.result(waiting).close();
         }
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 
     /** The metadata of a waiter lies in the store too, before everybody who comes after it. */
     @Test
     default void S19_aHostileWaiterHoldsUpNobody() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
         LockOptions options = LockOptions.defaults().metadata(Map.of("k", String.join("", HOSTILE)));
         Lease held = other.named("x").acquire();
         CompletableFuture<ReleaseOutcome> hostile =
                 client.named("x", options).acquireAsync().thenCompose(Lease::releaseAsync);
         CompletableFuture<ReleaseOutcome> behind =
                 other.named("x").acquireAsync().thenCompose(Lease::releaseAsync);
-        Bench.awaitWaiters(other, "x", 2);
+        ContractFixture.awaitWaiters(other, "x", 2);
         held.close();
         assertThat(ApiStyle.result(hostile)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(ApiStyle.result(behind)).isEqualTo(ReleaseOutcome.RELEASED);
-        bench().assertFree(other, "x");
+        fixture().assertFree(other, "x");
     }
 }

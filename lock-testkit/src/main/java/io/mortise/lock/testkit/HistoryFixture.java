@@ -2,17 +2,17 @@
 package io.mortise.lock.testkit;
 
 import io.mortise.lock.LockClient;
-import io.mortise.lock.testkit.history.Event;
-import io.mortise.lock.testkit.history.Event.Disturbed;
 import io.mortise.lock.testkit.history.FencedResource;
 import io.mortise.lock.testkit.history.History;
 import io.mortise.lock.testkit.history.HistoryBounds;
 import io.mortise.lock.testkit.history.HistoryChecker;
+import io.mortise.lock.testkit.history.HistoryEvent;
+import io.mortise.lock.testkit.history.HistoryEvent.Disturbed;
 import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HistoryWorkload;
 import io.mortise.lock.testkit.history.HolderProcess;
+import io.mortise.lock.testkit.history.ProtectedResource;
 import io.mortise.lock.testkit.history.RecordedLock;
-import io.mortise.lock.testkit.history.Resource;
 import io.mortise.lock.testkit.proxy.FaultyLink;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,44 +30,44 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** Working environment of a test that records a history and has it checked. */
-final class HistoryBench {
+/** Fixture of a test that records a history and has it checked. */
+final class HistoryFixture {
     /** So many leases from now on are progress. */
     private static final int PROGRESS = 5;
 
     /** More than in a cycle without keeping. */
     private static final long CHECKS_OF_A_KEEPER = 4;
 
-    private final Bench bench;
+    private final ContractFixture fixture;
     private final History history = new History();
     private final FencedResource resource = new FencedResource(history);
     private final AtomicBoolean stopped = new AtomicBoolean();
     private final Set<String> keeping = ConcurrentHashMap.newKeySet();
 
-    HistoryBench(Bench bench) {
-        this.bench = bench;
+    HistoryFixture(ContractFixture fixture) {
+        this.fixture = fixture;
     }
 
-    Resource resource() {
+    ProtectedResource resource() {
         return resource;
     }
 
     /** Starts a process, which need not be up when this returns; aborts the test if the backend has no URL. */
     HolderProcess process(String name, String rule) {
-        return HolderProcess.start(name, bench.url(rule), bench.backend().lease(), history, resource);
+        return HolderProcess.start(name, fixture.url(rule), fixture.backend().lease(), history, resource);
     }
 
     /** A lock of a client of this JVM, with short leases, recorded under this name. */
     RecordedLock lock(String process, LockClient client, String name) {
-        return new RecordedLock(history, process, client.named(name, bench.shortLease(client)));
+        return new RecordedLock(history, process, client.named(name, fixture.shortLease(client)));
     }
 
-    /** Works on the lock "x" by so many threads of the bench, until {@link #stopWork()}. */
+    /** Works on the lock "x" by so many threads of the fixture, until {@link #stopWork()}. */
     List<Future<?>> work(String process, LockClient client, int threads, long seed) {
         List<Future<?>> working = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             HistoryWorkload cycles = new HistoryWorkload(lock(process, client, "x"), resource, seed + working.size());
-            working.add(bench.start(() -> cycles.until(stopped::get, () -> keeping.contains(process))));
+            working.add(fixture.start(() -> cycles.until(stopped::get, () -> keeping.contains(process))));
         }
         return working;
     }
@@ -86,12 +86,12 @@ final class HistoryBench {
         keeping.add(process);
         awaitKeeper(process);
         long start = history.now();
-        boolean harmed = bench.nemesis().harms(client, fault);
+        boolean harmed = fixture.nemesis().harms(client, fault);
         if (harmed) {
             history.disturbed(process, Disturbed.Kind.CUT, start);
             rest.run();
             long healed = history.now();
-            bench.nemesis().heal(client);
+            fixture.nemesis().heal(client);
             history.disturbed(process, Disturbed.Kind.HEALED, healed);
         }
         keeping.remove(process);
@@ -101,15 +101,16 @@ final class HistoryBench {
     /** It was told to keep a lease, and has one: it checks it again and again. */
     void awaitKeeper(String process) throws Exception {
         long since = history.now();
-        Bench.eventually(
+        ContractFixture.eventually(
                 process + " keeps a lease",
-                Bench.LONG,
+                ContractFixture.LONG,
                 () -> history.events().stream()
-                        .filter(event -> event instanceof Event.Checked check
+                        .filter(event -> event instanceof HistoryEvent.Checked check
                                 && check.held()
                                 && check.process().equals(process)
                                 && check.at().earliest() > since)
-                        .collect(Collectors.groupingBy(event -> ((Event.Checked) event).call(), Collectors.counting()))
+                        .collect(Collectors.groupingBy(
+                                event -> ((HistoryEvent.Checked) event).call(), Collectors.counting()))
                         .values()
                         .stream()
                         .anyMatch(checks -> checks >= CHECKS_OF_A_KEEPER));
@@ -119,33 +120,34 @@ final class HistoryBench {
     void awaitProgress(Collection<String> processes) throws Exception {
         long since = history.now();
         for (String process : processes) {
-            Bench.eventually("progress of " + process, Bench.LONG, () -> grants(process, since) >= PROGRESS);
+            ContractFixture.eventually(
+                    "progress of " + process, ContractFixture.LONG, () -> grants(process, since) >= PROGRESS);
         }
     }
 
     /** Somebody is granted a lock that a silent one holds. */
     void awaitNextGrant(Duration within) throws Exception {
         long since = history.now();
-        Bench.eventually(
+        ContractFixture.eventually(
                 "the next is granted",
                 within,
                 () -> history.events().stream()
-                        .anyMatch(event ->
-                                event instanceof Event.Granted && event.at().earliest() > since));
+                        .anyMatch(event -> event instanceof HistoryEvent.Granted
+                                && event.at().earliest() > since));
     }
 
     void elapses(Duration time) throws Exception {
-        Bench.eventually("time passes", Bench.LONG, Bench.timePasses(time));
+        ContractFixture.eventually("time passes", ContractFixture.LONG, ContractFixture.timePasses(time));
     }
 
-    boolean has(Class<? extends Event> kind, String process) {
+    boolean has(Class<? extends HistoryEvent> kind, String process) {
         return history.events().stream()
                 .anyMatch(event -> kind.isInstance(event) && event.process().equals(process));
     }
 
     private long grants(String process, long since) {
         return history.events().stream()
-                .filter(event -> event instanceof Event.Granted
+                .filter(event -> event instanceof HistoryEvent.Granted
                         && event.process().equals(process)
                         && event.at().earliest() > since)
                 .count();
@@ -153,8 +155,9 @@ final class HistoryBench {
 
     /** The history is good; if not, it is kept in a file that the failure names. */
     HistoryReport check() throws IOException {
-        HistoryReport report =
-                new HistoryChecker(HistoryBounds.takeoverWithin(bench.backend().takeoverWithin())).check(history);
+        HistoryReport report = new HistoryChecker(
+                        HistoryBounds.takeoverWithin(fixture.backend().takeoverWithin()))
+                .check(history);
         if (!report.violations().isEmpty()) {
             Path file = Files.createTempFile("mortise-history-", ".txt");
             Files.write(file, history.lines());

@@ -2,13 +2,13 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.servers.redis.RawRedis;
-import io.mortise.lock.servers.redis.RedisScriptBench;
+import io.mortise.lock.servers.redis.RedisScriptFixture;
 import io.mortise.lock.spi.LockName;
 import java.util.List;
 import java.util.Objects;
 
 /** A server and bare commands, for scripts alone. */
-final class ScriptBench extends RedisScriptBench {
+final class ScriptFixture extends RedisScriptFixture {
     static final String PREFIX = "lock:";
     static final RedisKeyLayout.OfLock KEYS = new RedisKeyLayout(PREFIX).of(new LockName("x"));
     static final long LEASE_MILLIS = 60_000;

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Environment for tests of Lua scripts: a Redis server and raw commands. For one thread. */
-public class RedisScriptBench implements AutoCloseable {
+public class RedisScriptFixture implements AutoCloseable {
     private static final Pattern PUBLISHED = Pattern.compile(".* lua] \"(?i:publish)\" \"([^\"]+)\" \"([^\"]+)\"");
 
     private final RedisTestServer server = RedisTestServer.start();
@@ -17,7 +17,7 @@ public class RedisScriptBench implements AutoCloseable {
     private final List<RawRedis> listeners = new ArrayList<>();
 
     /** Starts the server. */
-    protected RedisScriptBench() {}
+    protected RedisScriptFixture() {}
 
     /** An attempt id: 32 hexadecimal digits that end in this number. */
     public static String attempt(int number) {

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract of every capability: claimed and working, or not claimed and refused. */
-interface ClaimsContract extends Contract {
+/** Contract that each capability works if the backend claims it, and is refused otherwise. */
+interface ClaimedCapabilitiesContract extends Contract {
     /** The short proof of one capability; the contracts of its theme go further. */
     interface Check {
         void run(LockClient client, boolean claimed) throws Exception;
@@ -30,7 +30,7 @@ interface ClaimsContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void capabilities_eachWorksOrIsRefused(Capability capability) throws Exception {
-        LockClient client = bench().client();
+        LockClient client = fixture().client();
         // An expression: a new constant does not compile without a check of its own.
         Check check = switch (capability) {
             case FENCING -> this::fencing;
@@ -50,17 +50,18 @@ interface ClaimsContract extends Contract {
         String rule = "capabilities required at connect";
         ClientOptions options = ClientOptions.defaults();
         Set<Capability> claimed;
-        try (LockClient client = bench().clientByUrl(rule, options)) {
+        try (LockClient client = fixture().clientByUrl(rule, options)) {
             claimed = client.capabilities();
         }
         assertThat(claimed)
                 .as("by URL as by the programmatic configuration")
-                .isEqualTo(bench().client().capabilities());
-        bench().clientByUrl(rule, options, claimed.toArray(new Capability[0]))
+                .isEqualTo(fixture().client().capabilities());
+        fixture()
+                .clientByUrl(rule, options, claimed.toArray(new Capability[0]))
                 .named("x")
                 .run(Lease::ensureHeld);
         for (Capability missing : missing(claimed)) {
-            assertThatThrownBy(() -> bench().clientByUrl(rule, options, missing))
+            assertThatThrownBy(() -> fixture().clientByUrl(rule, options, missing))
                     .isInstanceOf(LockConfigurationException.class)
                     .hasMessageContaining(missing.name());
         }
@@ -87,7 +88,7 @@ interface ClaimsContract extends Contract {
     }
 
     private void inOrder(LockClient client, boolean claimed) throws Exception {
-        Bench.onlyIf(client, Capability.FAIR); // an order that is not promised may come about
+        ContractFixture.onlyIf(client, Capability.FAIR); // an order that is not promised may come about
         Lease held = client.named("x").acquire();
         CompletableFuture<Lease> first = client.named("x").acquireAsync();
         CompletableFuture<Lease> second = client.named("x").acquireAsync();
@@ -99,23 +100,23 @@ interface ClaimsContract extends Contract {
     }
 
     private void pushed(LockClient client, boolean claimed) throws Exception {
-        Bench.onlyIf(client, Capability.PUSH); // who polls may be quick
-        LockClient other = bench().client();
+        ContractFixture.onlyIf(client, Capability.PUSH); // who polls may be quick
+        LockClient other = fixture().client();
         Lease held = client.named("x").acquire();
         CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
-        Bench.awaitWaiters(client, "x", 1);
+        ContractFixture.awaitWaiters(client, "x", 1);
         long start = System.nanoTime();
         held.close();
         ApiStyle.result(waiting).close();
-        assertThat(TimeBounds.since(start)).as("from release to grant").isLessThan(Bench.PROMPT);
+        assertThat(TimeBounds.since(start)).as("from release to grant").isLessThan(ContractFixture.PROMPT);
     }
 
     private void crashReleased(LockClient client, boolean claimed) throws Exception {
-        Bench.onlyIf(client, Capability.CRASH_RELEASE); // without it there is no saying when
-        LockClient other = bench().client();
-        client.named("x", bench().shortLease(client)).acquire();
-        bench().nemesis().silence(client, "CRASH_RELEASE");
-        assertThat(other.named("x").tryAcquire(bench().backend().takeoverWithin()))
+        ContractFixture.onlyIf(client, Capability.CRASH_RELEASE); // without it there is no saying when
+        LockClient other = fixture().client();
+        client.named("x", fixture().shortLease(client)).acquire();
+        fixture().nemesis().silence(client, "CRASH_RELEASE");
+        assertThat(other.named("x").tryAcquire(fixture().backend().takeoverWithin()))
                 .as("the lock of a client that fell silent")
                 .hasValueSatisfying(Lease::close);
     }
@@ -143,8 +144,9 @@ interface ClaimsContract extends Contract {
         Map<String, String> metadata = Map.of("job", "nightly");
         try (Lease lease =
                 client.named("x", LockOptions.defaults().metadata(metadata)).acquire()) {
-            LockHolder holder =
-                    Bench.status(client.admin().orElseThrow(), "x").holders().get(0);
+            LockHolder holder = ContractFixture.status(client.admin().orElseThrow(), "x")
+                    .holders()
+                    .get(0);
             if (claimed) {
                 assertThat(holder.owner()).contains(lease.ownerId());
                 assertThat(holder.host()).isPresent();
@@ -159,13 +161,14 @@ interface ClaimsContract extends Contract {
             assertThat(claimed).as("claimed without a LockAdmin").isFalse();
         } else if (claimed) {
             try (Lease lease = client.named("x").acquire()) {
-                assertThat(Bench.await(client.admin().orElseThrow().list("", 10, ""))
+                assertThat(ContractFixture.await(client.admin().orElseThrow().list("", 10, ""))
                                 .locks())
                         .singleElement()
                         .satisfies(lock -> assertThat(lock.name()).isEqualTo(lease.lockName()));
             }
         } else {
-            assertThatThrownBy(() -> Bench.await(client.admin().orElseThrow().list("", 10, "")))
+            assertThatThrownBy(() ->
+                            ContractFixture.await(client.admin().orElseThrow().list("", 10, "")))
                     .isInstanceOf(UnsupportedOperationException.class);
         }
     }

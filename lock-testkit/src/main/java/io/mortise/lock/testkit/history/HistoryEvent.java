@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  * One event of a history. An event says no more than its recorder can know: its {@link #at()} begins before the thing was done
  * and ends after it.
  */
-public sealed interface Event {
+public sealed interface HistoryEvent {
     /** To whom it happened. */
     String process();
 
@@ -27,14 +27,14 @@ public sealed interface Event {
      *
      * @throws IllegalArgumentException if it is no such line
      */
-    static Event parse(String line) {
+    static HistoryEvent parse(String line) {
         return EventFormat.read(line, UncertainInstant.at(0));
     }
 
     /** Something that happened to one call for a lock. */
-    sealed interface OfCall extends Event {
+    sealed interface OfCall extends HistoryEvent {
         /** Which call. */
-        LockCall call();
+        AcquireCallId call();
 
         @Override
         default String process() {
@@ -47,39 +47,39 @@ public sealed interface Event {
      *
      * @param limit how long it is ready to wait; empty: without limit
      */
-    record Asked(LockCall call, UncertainInstant at, Optional<Duration> limit) implements OfCall {}
+    record Asked(AcquireCallId call, UncertainInstant at, Optional<Duration> limit) implements OfCall {}
 
     /**
      * The lease was returned to the caller.
      *
      * @param token empty without FENCING
      */
-    record Granted(LockCall call, UncertainInstant at, OptionalLong token) implements OfCall {}
+    record Granted(AcquireCallId call, UncertainInstant at, OptionalLong token) implements OfCall {}
 
     /** {@code isHeld()} was called. */
-    record Checked(LockCall call, UncertainInstant at, boolean held) implements OfCall {}
+    record Checked(AcquireCallId call, UncertainInstant at, boolean held) implements OfCall {}
 
     /** {@code lost()} completed. */
-    record Told(LockCall call, UncertainInstant at, String reason) implements OfCall {}
+    record Told(AcquireCallId call, UncertainInstant at, String reason) implements OfCall {}
 
     /** It is about to release. */
-    record Releasing(LockCall call, UncertainInstant at) implements OfCall {}
+    record Releasing(AcquireCallId call, UncertainInstant at) implements OfCall {}
 
     /** The release returned. */
-    record Released(LockCall call, UncertainInstant at, ReleaseOutcome outcome) implements OfCall {}
+    record Released(AcquireCallId call, UncertainInstant at, ReleaseOutcome outcome) implements OfCall {}
 
     /**
      * The ask ended without a lease.
      *
      * @param failure empty: its limit had passed, or its caller ended it
      */
-    record GaveUp(LockCall call, UncertainInstant at, Optional<String> failure) implements OfCall {}
+    record GaveUp(AcquireCallId call, UncertainInstant at, Optional<String> failure) implements OfCall {}
 
     /** The fenced resource decided about a write with this token. */
-    record Wrote(LockCall call, UncertainInstant at, long token, boolean accepted) implements OfCall {}
+    record Wrote(AcquireCallId call, UncertainInstant at, long token, boolean accepted) implements OfCall {}
 
     /** Somebody broke or mended a process or its line to the store. */
-    record Disturbed(String process, UncertainInstant at, Kind kind) implements Event {
+    record Disturbed(String process, UncertainInstant at, Kind kind) implements HistoryEvent {
         /** What was done to it. */
         public enum Kind {
             /** SIGSTOP. */

@@ -31,8 +31,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
-/** Working environment of one conformance test: the backend, its clients and threads. Closed after the test. */
-public final class Bench implements AutoCloseable {
+/** Fixture of one conformance test: the backend, its clients and threads. Closed after the test. */
+public final class ContractFixture implements AutoCloseable {
     /** Far longer than anything that is under test may take; a hang becomes a failure. */
     static final Duration LONG = Duration.ofSeconds(30);
 
@@ -46,7 +46,7 @@ public final class Bench implements AutoCloseable {
 
     private final BackendUnderTest backend;
     private final List<LockClient> clients = new CopyOnWriteArrayList<>();
-    private final Nemesis nemesis;
+    private final FaultInjector nemesis;
     private final AtomicInteger threadCount = new AtomicInteger();
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, THREAD_NAME + threadCount.incrementAndGet());
@@ -54,9 +54,9 @@ public final class Bench implements AutoCloseable {
         return thread;
     });
 
-    Bench(BackendUnderTest backend) {
+    ContractFixture(BackendUnderTest backend) {
         this.backend = backend;
-        this.nemesis = new Nemesis(backend.faults());
+        this.nemesis = new FaultInjector(backend.faults());
     }
 
     BackendUnderTest backend() {
@@ -81,7 +81,7 @@ public final class Bench implements AutoCloseable {
                 : LockOptions.defaults();
     }
 
-    /** Runs it on a thread of the bench. */
+    /** Runs it on a thread of the fixture. */
     <T> Future<T> start(Callable<T> task) {
         return threads.submit(task);
     }
@@ -130,7 +130,7 @@ public final class Bench implements AutoCloseable {
     }
 
     /** Breaks what the backend lets it break. */
-    Nemesis nemesis() {
+    FaultInjector nemesis() {
         return nemesis;
     }
 

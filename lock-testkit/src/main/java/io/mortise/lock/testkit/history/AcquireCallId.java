@@ -7,4 +7,4 @@ package io.mortise.lock.testkit.history;
  * @param process who asked; a process that is started again gets another name
  * @param ask tells the asks of one process apart
  */
-public record LockCall(String process, String lock, long ask) {}
+public record AcquireCallId(String process, String lock, long ask) {}

@@ -19,12 +19,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class MainTest {
+class BenchmarkMainTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
     private int run(List<TestBeds.Startable> backends, String... args) {
-        return Main.run(backends, new PrintWriter(out), new PrintWriter(err), args);
+        return BenchmarkMain.run(backends, new PrintWriter(out), new PrintWriter(err), args);
     }
 
     private static List<TestBeds.Startable> fake(Competitor competitor) {

@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
 /** Refuses what was given on the command line, with the value and the limit. */
-record Limits(CommandSpec command) {
+record CommandLineLimits(CommandSpec command) {
     int wholeNumber(String option, String given, int least, int most) {
         try {
             int value = Integer.parseInt(given);

@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Injects the faults of one test, and heals them at its end. What the backend cannot break aborts the test as NOT VERIFIED. */
-final class Nemesis implements AutoCloseable {
+final class FaultInjector implements AutoCloseable {
     private final Faults faults;
     private final Set<FaultyLink> harmed = new LinkedHashSet<>();
     private boolean delays;
     private boolean stopped;
 
-    Nemesis(Faults faults) {
+    FaultInjector(Faults faults) {
         this.faults = faults;
     }
 
@@ -98,7 +98,7 @@ final class Nemesis implements AutoCloseable {
         try {
             return fault.get();
         } catch (UnsupportedOperationException e) {
-            throw Bench.notVerified(rule, String.valueOf(e.getMessage()));
+            throw ContractFixture.notVerified(rule, String.valueOf(e.getMessage()));
         }
     }
 

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /** A server, a client that lends its context, and what a listener was told. Without locks. */
-public final class NodeBench implements AutoCloseable {
+public final class NodeFixture implements AutoCloseable {
     public static final Duration SOON = Duration.ofSeconds(20);
     static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(60));
 
@@ -40,16 +40,16 @@ public final class NodeBench implements AutoCloseable {
     private final LockClient client;
     private final ManagedRedisClient<RedisClient> lettuce;
 
-    public NodeBench() {
+    public NodeFixture() {
         this(open -> LockClients.over(open, LONG_TIMEOUTS));
     }
 
     /** Whose timers the test cranks. */
-    public NodeBench(LockClock clock) {
+    public NodeFixture(LockClock clock) {
         this(open -> LockClients.over(open, LONG_TIMEOUTS, clock));
     }
 
-    private NodeBench(Function<Function<BackendContext, LockBackend>, LockClient> opening) {
+    private NodeFixture(Function<Function<BackendContext, LockBackend>, LockClient> opening) {
         AtomicReference<BackendContext> lent = new AtomicReference<>();
         client = opening.apply(context -> {
             lent.set(context);

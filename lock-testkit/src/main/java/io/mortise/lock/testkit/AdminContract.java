@@ -20,16 +20,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Contract of administration: holders, waiters, forced release (S18). */
-interface OperatorContract extends Contract {
+interface AdminContract extends Contract {
     @Test
     default void S18_statusShowsTheHolder() throws Exception {
-        LockClient client = bench().client();
-        LockAdmin admin = Bench.admin(bench().client(), "S18");
-        Bench.onlyIf(client, Capability.HOLDER_INFO);
+        LockClient client = fixture().client();
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
+        ContractFixture.onlyIf(client, Capability.HOLDER_INFO);
         Map<String, String> metadata = Map.of("job", "nightly report", "ключ", "a=b %20\n");
         try (Lease lease =
                 client.named("x", LockOptions.defaults().metadata(metadata)).acquire()) {
-            LockStatus status = Bench.status(admin, "x");
+            LockStatus status = ContractFixture.status(admin, "x");
             assertThat(status.name()).isEqualTo("x");
             assertThat(status.waiters()).isEmpty();
             assertThat(status.holders()).hasSize(1);
@@ -41,7 +41,7 @@ interface OperatorContract extends Contract {
             assertThat(holder.since())
                     .hasValueSatisfying(since -> assertThat(
                                     Duration.between(since, Instant.now()).abs())
-                            .isLessThan(Bench.LONG));
+                            .isLessThan(ContractFixture.LONG));
             assertThat(holder.metadata()).isEqualTo(metadata);
             assertThat(holder.foreign()).isFalse();
             if (client.capabilities().contains(Capability.FENCING)) {
@@ -51,26 +51,26 @@ interface OperatorContract extends Contract {
                     .as("by the lock itself")
                     .hasSize(1);
         }
-        Bench.eventually(
+        ContractFixture.eventually(
                 "a lock that nobody holds has no holder",
-                Bench.PROMPT,
-                () -> Bench.status(admin, "x").holders().isEmpty());
-        assertThat(Bench.status(admin, "never used").holders()).isEmpty();
+                ContractFixture.PROMPT,
+                () -> ContractFixture.status(admin, "x").holders().isEmpty());
+        assertThat(ContractFixture.status(admin, "never used").holders()).isEmpty();
     }
 
     @Test
     default void S18_statusShowsWaiters() throws Exception {
-        LockClient client = bench().client();
-        LockClient other = bench().client();
-        LockAdmin admin = Bench.admin(client, "S18");
-        Bench.onlyIf(client, Capability.FAIR); // others need not keep a queue in the store
+        LockClient client = fixture().client();
+        LockClient other = fixture().client();
+        LockAdmin admin = ContractFixture.admin(client, "S18");
+        ContractFixture.onlyIf(client, Capability.FAIR); // others need not keep a queue in the store
         Lease held = client.named("x").acquire();
         CompletableFuture<Lease> waiting = other.named("x").acquireAsync();
-        Bench.eventually(
+        ContractFixture.eventually(
                 "the waiter is seen",
-                Bench.LONG,
-                () -> Bench.status(admin, "x").waiters().size() == 1);
-        LockStatus status = Bench.status(admin, "x");
+                ContractFixture.LONG,
+                () -> ContractFixture.status(admin, "x").waiters().size() == 1);
+        LockStatus status = ContractFixture.status(admin, "x");
         assertThat(status.holders()).extracting(LockHolder::owner).containsExactly(Optional.of(held.ownerId()));
         held.close();
         Lease lease = ApiStyle.result(waiting);
@@ -83,50 +83,50 @@ interface OperatorContract extends Contract {
 
     @Test
     default void S18_aForcedReleaseTouchesOnlyWhatWasSeen() throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        LockAdmin admin = Bench.admin(two, "S18");
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        LockAdmin admin = ContractFixture.admin(two, "S18");
         Lease first = one.named("x").acquire();
-        LockHolder seen = Bench.status(admin, "x").holders().get(0);
+        LockHolder seen = ContractFixture.status(admin, "x").holders().get(0);
         first.close();
-        assertThat(Bench.await(admin.forceRelease("x", seen)))
+        assertThat(ContractFixture.await(admin.forceRelease("x", seen)))
                 .as("nobody holds it")
                 .isFalse();
         Lease second = one.named("x").acquire();
-        assertThat(Bench.await(admin.forceRelease("x", seen)))
+        assertThat(ContractFixture.await(admin.forceRelease("x", seen)))
                 .as("another holds it")
                 .isFalse();
         assertThat(second.isHeld()).isTrue();
         assertThat(two.named("x").tryAcquire()).isEmpty();
-        assertThat(Bench.await(admin.forceRelease(
-                        "x", Bench.status(admin, "x").holders().get(0))))
+        assertThat(ContractFixture.await(admin.forceRelease(
+                        "x", ContractFixture.status(admin, "x").holders().get(0))))
                 .isTrue();
-        bench().assertFree(two, "x");
+        fixture().assertFree(two, "x");
     }
 
     @Test
     default void S18_aForcedReleaseWakesTheNextWaiter() throws Exception {
-        LockClient one = bench().client();
-        LockClient two = bench().client();
-        LockAdmin admin = Bench.admin(bench().client(), "S18");
-        Lease taken = one.named("x", bench().shortLease(one)).acquire();
+        LockClient one = fixture().client();
+        LockClient two = fixture().client();
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
+        Lease taken = one.named("x", fixture().shortLease(one)).acquire();
         CompletableFuture<Lease> waiting = two.named("x").acquireAsync();
-        assertThat(Bench.await(admin.forceRelease(
-                        "x", Bench.status(admin, "x").holders().get(0))))
+        assertThat(ContractFixture.await(admin.forceRelease(
+                        "x", ContractFixture.status(admin, "x").holders().get(0))))
                 .isTrue();
         try (Lease next = ApiStyle.result(waiting)) {
             assertThat(next.isHeld()).isTrue();
-            Duration bound = bench().backend().removalToldWithin().plus(Bench.PROMPT);
-            Bench.eventually("the old holder knows", bound, () -> !taken.isHeld());
+            Duration bound = fixture().backend().removalToldWithin().plus(ContractFixture.PROMPT);
+            ContractFixture.eventually("the old holder knows", bound, () -> !taken.isHeld());
             assertThat(next.isHeld()).isTrue();
         }
     }
 
     @Test
     default void S18_listGoesByPagesAndPrefix() throws Exception {
-        LockClient client = bench().client();
-        Bench.onlyIf(client, Capability.LIST);
-        LockAdmin admin = Bench.admin(client, "S18");
+        LockClient client = fixture().client();
+        ContractFixture.onlyIf(client, Capability.LIST);
+        LockAdmin admin = ContractFixture.admin(client, "S18");
         List<Lease> held = new ArrayList<>();
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 25; i++) {
@@ -140,7 +140,7 @@ interface OperatorContract extends Contract {
         String cursor = "";
         int pages = 0;
         do {
-            LockAdmin.Page page = Bench.await(admin.list("page/", 10, cursor));
+            LockAdmin.Page page = ContractFixture.await(admin.list("page/", 10, cursor));
             assertThat(page.locks()).hasSizeLessThanOrEqualTo(10);
             page.locks().forEach(lock -> {
                 assertThat(lock.holders()).hasSize(1);
@@ -155,8 +155,8 @@ interface OperatorContract extends Contract {
 
     @Test
     default void S18_diagnoseAnswers() throws Exception {
-        LockAdmin admin = Bench.admin(bench().client(), "S18");
-        assertThat(Bench.await(admin.diagnose())).allSatisfy(finding -> {
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
+        assertThat(ContractFixture.await(admin.diagnose())).allSatisfy(finding -> {
             assertThat(finding.what()).isNotBlank();
             assertThat(finding.remedy()).isNotBlank();
         });
@@ -165,11 +165,11 @@ interface OperatorContract extends Contract {
     /** A store need not tell; a clock that it tells of is read then, not remembered. */
     @Test
     default void S18_clocksThatAreToldGoOn() throws Exception {
-        LockAdmin admin = Bench.admin(bench().client(), "S18");
-        Map<String, Instant> first = Bench.await(admin.clocks());
+        LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
+        Map<String, Instant> first = ContractFixture.await(admin.clocks());
         assertThat(first.keySet()).allSatisfy(server -> assertThat(server).isNotBlank());
-        Bench.eventually("each clock has gone on", Bench.PROMPT, () -> {
-            Map<String, Instant> now = Bench.await(admin.clocks());
+        ContractFixture.eventually("each clock has gone on", ContractFixture.PROMPT, () -> {
+            Map<String, Instant> now = ContractFixture.await(admin.clocks());
             return first.entrySet().stream().allMatch(then -> {
                 Instant later = now.get(then.getKey());
                 return later != null && later.isAfter(then.getValue());
