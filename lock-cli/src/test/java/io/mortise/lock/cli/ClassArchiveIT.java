@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
         named = "lockctl.jar",
         matches = ".+",
         disabledReason = "the jar is built after the other tests")
+@Tag("long")
 class ClassArchiveIT {
     private static final Path JAR = Path.of(System.getProperty("lockctl.jar", ""));
     private static final Path PACKAGING = Path.of("../packaging");

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code lockctl run} typed at the prompt of an interactive shell, in a terminal that {@code script} makes. */
 @Tag("once")
+@Tag("long")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "script is called another way elsewhere")
 class ControllingTerminalTest {
     private static final String CTRL_C = "\u0003";

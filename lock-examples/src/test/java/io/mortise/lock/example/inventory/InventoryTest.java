@@ -38,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The service as it is started by its command, on a real Redis. */
 @Tag("once")
+@Tag("long")
 class InventoryTest {
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
