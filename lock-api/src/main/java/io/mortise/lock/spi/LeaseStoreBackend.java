@@ -128,7 +128,7 @@ public final class LeaseStoreBackend implements LockBackend {
         private final Duration lease;
 
         StoreKeepAlive(LockClock clock, Grant grant, Duration lease, MonotonicTime validUntil) {
-            super(clock, lease.dividedBy(RENEWALS_PER_LEASE), validUntil);
+            super(clock, Durations.divide(lease, RENEWALS_PER_LEASE), validUntil);
             this.grant = grant;
             this.lease = lease;
         }
@@ -169,7 +169,7 @@ public final class LeaseStoreBackend implements LockBackend {
          */
         private AttemptResult granted(long token, MonotonicTime sent, MonotonicTime from) {
             Duration lease = request.leaseDuration();
-            if (sent.isAfter(from.plus(lease.dividedBy(RENEWALS_PER_LEASE)))) {
+            if (sent.isAfter(from.plus(Durations.divide(lease, RENEWALS_PER_LEASE)))) {
                 return displaced("the answer that granted it was lost too long ago");
             }
             return new AttemptResult.Granted(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
 /**
@@ -43,6 +44,6 @@ public interface LockClock {
      * less 1% for clocks that run at different speeds and 2 ms for timers that fire late (S2).
      */
     static MonotonicTime deadline(MonotonicTime sent, Duration leaseDuration) {
-        return sent.plus(leaseDuration).minus(leaseDuration.dividedBy(100)).minus(TIMER_DELAY);
+        return sent.plus(leaseDuration).minus(Durations.divide(leaseDuration, 100)).minus(TIMER_DELAY);
     }
 }

@@ -16,8 +16,8 @@ import java.util.Set;
 import javax.net.ssl.SSLException;
 
 /**
- * {@code etcd://[user:password@]h1:2379,h2:2379,h3:2379}, and {@code etcds://} with TLS. Some of the members of a cluster are
- * enough.
+ * Opens etcd clients by URL: {@code etcd://[user:password@]h1:2379,h2:2379,h3:2379}, and {@code etcds://} with TLS. Some of the
+ * members of a cluster are enough.
  *
  * <p>Parameters: {@code namespace} ({@code mortise/}), {@code lease} (15s), and with TLS {@code ca} (a PEM file with the
  * certificates to trust; default: those of the JVM), {@code cert} and {@code key} (PEM files, the client's own).

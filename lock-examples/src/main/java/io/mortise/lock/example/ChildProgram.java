@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A further process of this program. Its standard input ends when the one that started it ends, however that ends. */
+/** Starts further processes of this program. Its standard input ends when the one that started it ends, however that ends. */
 public final class ChildProgram {
     /** A process that a signal has ended shows this and the signal's number. */
     private static final int SIGNALLED = 128;

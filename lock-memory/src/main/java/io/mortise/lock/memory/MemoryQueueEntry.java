@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.memory;
 
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.ContenderListener;
@@ -69,7 +70,7 @@ final class MemoryQueueEntry {
         final MemoryQueueEntry entry;
 
         Grant(MemoryQueueEntry entry, MonotonicTime madeAt) {
-            super(entry.connection.clock(), entry.lease.dividedBy(3), LockClock.deadline(madeAt, entry.lease));
+            super(entry.connection.clock(), Durations.divide(entry.lease, 3), LockClock.deadline(madeAt, entry.lease));
             this.entry = entry;
         }
     }

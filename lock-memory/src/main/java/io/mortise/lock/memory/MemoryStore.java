@@ -163,7 +163,7 @@ public final class MemoryStore {
     private Duration untilWorthAsking(MemoryQueueEntry entry) {
         LockQueue queue = queues.get(entry.name);
         Duration left = queue == null ? Duration.ZERO : now().until(queue.holder.expiresAt);
-        Duration pause = Durations.shorter(FALLBACK, entry.lease.dividedBy(3));
+        Duration pause = Durations.shorter(FALLBACK, Durations.divide(entry.lease, 3));
         return Durations.longer(Duration.ZERO, Durations.shorter(left, pause));
     }
 

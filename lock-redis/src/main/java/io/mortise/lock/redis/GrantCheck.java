@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.node.RedisNode;
@@ -51,7 +52,7 @@ final class GrantCheck {
             return Optional.empty();
         }
         MonotonicTime validUntil = LockClock.deadline(named.get(), lease).orEarlier(grant.validUntil());
-        return clock.until(validUntil).compareTo(lease.dividedBy(2)) < 0
+        return clock.until(validUntil).compareTo(Durations.divide(lease, 2)) < 0
                 ? Optional.empty()
                 : Optional.of(new HandedOffGrant.Grant(grant.token(), validUntil));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.redis.node.ServerTime;
@@ -58,7 +59,7 @@ final class HandedOffGrant {
         MonotonicTime handedOff = ServerClock.noLaterThan(told.sent, told.server, message.grant.time());
         MonotonicTime validUntil = LockClock.deadline(handedOff, lease);
         boolean clockWasSet = handedOff.isAfter(message.arrived);
-        return clockWasSet || validUntil.isBefore(now.plus(lease.dividedBy(2)))
+        return clockWasSet || validUntil.isBefore(now.plus(Durations.divide(lease, 2)))
                 ? Optional.empty()
                 : Optional.of(new Grant(message.grant.token(), validUntil));
     }

@@ -21,7 +21,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The SPI over a link: contenders, and the messages for them. */
+/** The backend for Redis: makes contenders, dispatches the servers' messages to them, renews their grants. */
 final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     private static final Logger log = LoggerFactory.getLogger(RedisBackend.class);
 

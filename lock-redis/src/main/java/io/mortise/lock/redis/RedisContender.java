@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.client.RedisErrors;
@@ -189,7 +190,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     /** It counts only once replicas have it, and sentinels name the server; otherwise it is given back. */
     private void check(CompletableFuture<AttemptResult> answer, RedisNode node, MonotonicTime sent, long token) {
-        MonotonicTime until = sent.plus(context.requestTimeout().dividedBy(2)); // the rest is for giving it back
+        MonotonicTime until = sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for giving it back
         backend.grantCheck().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
             if (failure == null) {
                 answer.complete(grant(token, LockClock.deadline(countsFrom, request.leaseDuration())));

@@ -15,7 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * {@code redis://[[user]:password@]host:6379/database}; {@code redis-socket:///path/of/socket?db=0}; {@code
+ * Opens Redis clients by URL: of one server, behind sentinels, or of a cluster.
+ *
+ * <p>{@code redis://[[user]:password@]host:6379/database}; {@code redis-socket:///path/of/socket?db=0}; {@code
  * redis-sentinel://[[user]:password@]sentinel1:26379,sentinel2/database?master=NAME}, with the credentials of the master;
  * {@code redis-cluster://[[user]:password@]node1:6379,node2}, of which one that answers is enough. With TLS: {@code rediss},
  * {@code rediss-sentinel} and {@code rediss-cluster}.

@@ -70,7 +70,7 @@ public record WaitPolicy(
         if (maxWait == null) {
             return jittered;
         }
-        Duration longest = freshness().multipliedBy(7).dividedBy(10);
+        Duration longest = Durations.divide(freshness(), 10).multipliedBy(7);
         return Durations.shorter(longest, jittered);
     }
 
@@ -80,7 +80,7 @@ public record WaitPolicy(
     }
 
     private Duration freshness() {
-        Duration renewal = leaseDuration.dividedBy(3);
+        Duration renewal = Durations.divide(leaseDuration, 3);
         return Durations.longer(requestTimeout, renewal);
     }
 

@@ -302,7 +302,7 @@ public final class LeaseKeeper {
             synchronized (LeaseKeeper.this) {
                 if (entries.get(keepAlive) == this) {
                     renewAt = from.plus(delay);
-                    early = delay.dividedBy(5);
+                    early = Durations.divide(delay, 5);
                     tickBy(renewAt);
                 }
             }

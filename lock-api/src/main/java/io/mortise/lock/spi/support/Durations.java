@@ -3,7 +3,7 @@ package io.mortise.lock.spi.support;
 
 import java.time.Duration;
 
-/** Compares and rounds durations. */
+/** Compares, divides and rounds durations. */
 public final class Durations {
     private Durations() {}
 
@@ -15,6 +15,11 @@ public final class Durations {
     /** Returns the longer one. */
     public static Duration longer(Duration one, Duration other) {
         return one.compareTo(other) > 0 ? one : other;
+    }
+
+    /** Returns a part of the duration. {@link Duration#dividedBy(long)} takes many times as long, by decimal arithmetic. */
+    public static Duration divide(Duration duration, int by) {
+        return Duration.ofNanos(duration.toNanos() / by);
     }
 
     /** Returns the duration in whole milliseconds, rounded up. */

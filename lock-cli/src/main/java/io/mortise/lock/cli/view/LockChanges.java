@@ -13,7 +13,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** One line for each lock that has changed since the last read. */
+/** Prints one line for each lock that has changed since the last read. */
 final class LockChanges implements WatchView {
     private final PrintWriter out;
     private final PrintWriter err;

@@ -4,7 +4,7 @@ package io.mortise.lock.cli.view;
 import io.mortise.lock.LockStatus;
 import java.util.SortedMap;
 
-/** Shows one reading after another. */
+/** View of {@code lockctl watch}: shows the held locks after each read, as a table or as changes. */
 interface WatchView extends AutoCloseable {
     /** All held locks, by name. False: nobody reads it any more. */
     boolean show(SortedMap<String, LockStatus> held);

@@ -8,7 +8,7 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
 import org.jspecify.annotations.Nullable;
 
-/** One watch, until its first failure; jetcd's own would resume from the past without a notice. */
+/** A watch of a range of keys until its first failure. jetcd's own would resume from the past without a notice. */
 public final class KeyRangeWatch implements Watch.Listener {
     /** Told on the client's threads, in the order of the server; not under any lock of ours. */
     public interface Listener {

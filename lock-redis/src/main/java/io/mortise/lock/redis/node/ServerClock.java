@@ -35,7 +35,7 @@ public final class ServerClock {
             return ServerTime.UNKNOWN;
         }
         Duration since = Durations.longer(Duration.ZERO, known.sent.until(instant));
-        return known.server.plus(since).plus(since.dividedBy(100)).plus(MICROSECOND);
+        return known.server.plus(since).plus(Durations.divide(since, 100)).plus(MICROSECOND);
     }
 
     /**
@@ -44,6 +44,6 @@ public final class ServerClock {
      */
     public static MonotonicTime noLaterThan(MonotonicTime sent, ServerTime from, ServerTime then) {
         Duration since = from.until(then);
-        return sent.plus(since).minus(since.dividedBy(100));
+        return sent.plus(since).minus(Durations.divide(since, 100));
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.sentinel;
 
+import io.mortise.lock.spi.support.Durations;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockAdmin.Finding;
@@ -60,7 +61,7 @@ public final class SentinelQuorum {
      */
     public CompletableFuture<MonotonicTime> named(RedisNode node, Duration lease) {
         int epoch = node.epoch();
-        MonotonicTime oldest = context.clock().now().minus(lease.dividedBy(FRESH_PART));
+        MonotonicTime oldest = context.clock().now().minus(Durations.divide(lease, FRESH_PART));
         Confirmation latestYes = confirmation;
         if (latestYes != null && latestYes.epoch == epoch && !latestYes.sent.isBefore(oldest)) {
             return CompletableFuture.completedFuture(latestYes.sent);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
+import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
@@ -23,8 +24,7 @@ final class RedlockKeepAlive extends KeepAlive {
             Duration leaseDuration,
             MonotonicTime validUntil,
             VoteRecovery voteRecovery) {
-        // Duration.dividedBy is slow.
-        super(clock, Duration.ofNanos(leaseDuration.toNanos() / RENEWALS_PER_LEASE), validUntil);
+        super(clock, Durations.divide(leaseDuration, RENEWALS_PER_LEASE), validUntil);
         this.keys = keys;
         this.attemptId = attemptId;
         this.leaseDuration = leaseDuration;

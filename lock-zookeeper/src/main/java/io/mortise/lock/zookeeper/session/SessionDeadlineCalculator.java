@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.session;
 
+import io.mortise.lock.spi.support.Durations;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
@@ -22,6 +23,7 @@ final class SessionDeadlineCalculator {
     private record AnsweredRequest(MonotonicTime sent, MonotonicTime received) {}
 
     private final Duration timeout;
+    private final Duration reportInterval;
 
     /** The latest request that the leader surely knows of; those after it are in {@link #later}. */
     @GuardedBy("this")
@@ -41,8 +43,9 @@ final class SessionDeadlineCalculator {
      */
     SessionDeadlineCalculator(Duration timeout, MonotonicTime sent, MonotonicTime received, boolean newSession) {
         this.timeout = timeout;
+        this.reportInterval = Durations.divide(timeout, 4);
         this.known = new AnsweredRequest(
-                newSession ? sent : sent.minus(reportInterval().multipliedBy(2)), received);
+                newSession ? sent : sent.minus(reportInterval.multipliedBy(2)), received);
         this.unbroken = newSession;
         if (!newSession) {
             later.addLast(new AnsweredRequest(sent, received)); // the leader need not know of it yet
@@ -57,7 +60,7 @@ final class SessionDeadlineCalculator {
     /** Adds an answered request, and returns the deadline that follows from all of them. */
     synchronized MonotonicTime answered(MonotonicTime sent, MonotonicTime received) {
         later.addLast(new AnsweredRequest(sent, received));
-        while (!later.isEmpty() && later.getFirst().received.until(sent).compareTo(reportInterval()) >= 0) {
+        while (!later.isEmpty() && later.getFirst().received.until(sent).compareTo(reportInterval) >= 0) {
             known = later.removeFirst();
         }
         unbroken = true;
@@ -65,11 +68,11 @@ final class SessionDeadlineCalculator {
         for (AnsweredRequest next : later) {
             // The follower heard the previous one no earlier than it was sent, and this one no later than it was
             // answered.
-            unbroken &= previousSent.until(next.received).compareTo(reportInterval()) <= 0;
+            unbroken &= previousSent.until(next.received).compareTo(reportInterval) <= 0;
             previousSent = next.sent;
         }
         return unbroken
-                ? LockClock.deadline(sent, timeout.multipliedBy(3).dividedBy(4))
+                ? LockClock.deadline(sent, timeout.minus(reportInterval))
                 : LockClock.deadline(known.sent, timeout);
     }
 
@@ -80,6 +83,6 @@ final class SessionDeadlineCalculator {
 
     /** Returns the longest time between two reports of a follower: half a tick, and a session has at least two ticks. */
     Duration reportInterval() {
-        return timeout.dividedBy(4);
+        return reportInterval;
     }
 }
