@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.testkit;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
@@ -12,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
 /** Contract that no call blocks a carrier of virtual threads. A blocked carrier thread shows. */
@@ -39,18 +36,14 @@ interface VirtualThreadsContract extends Contract {
 
     /** Each takes a lock, one after the other, with a deadline, so that timers are set and cancelled by virtual threads. */
     private static void crowd(LockClient client, ExecutorService threads) throws Exception {
-        AtomicIntegerArray inside = new AtomicIntegerArray(LOCKS);
         List<Future<?>> all = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
             int lock = i % LOCKS;
             all.add(threads.submit(() -> {
-                try (Lease lease = client.named("x" + lock)
+                client.named("x" + lock)
                         .tryAcquire(ContractFixture.LONG)
-                        .orElseThrow()) {
-                    assertThat(inside.incrementAndGet(lock)).as("S01").isOne();
-                    assertThat(lease.isHeld()).isTrue();
-                    inside.decrementAndGet(lock);
-                }
+                        .orElseThrow()
+                        .close();
                 return null;
             }));
         }
