@@ -44,6 +44,8 @@ public interface LockClock {
      * less 1% for clocks that run at different speeds and 2 ms for timers that fire late (S2).
      */
     static MonotonicTime deadline(MonotonicTime sent, Duration leaseDuration) {
-        return sent.plus(leaseDuration).minus(Durations.divide(leaseDuration, 100)).minus(TIMER_DELAY);
+        return sent.plus(leaseDuration)
+                .minus(Durations.divide(leaseDuration, 100))
+                .minus(TIMER_DELAY);
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.memory;
 
-import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.ContenderListener;
@@ -10,6 +9,7 @@ import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicTime;
 import io.mortise.lock.spi.OwnerRecord;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;

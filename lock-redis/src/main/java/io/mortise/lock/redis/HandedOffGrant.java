@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.BackendRefusedException;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.client.RedisErrors;
@@ -17,6 +16,7 @@ import io.mortise.lock.spi.ContenderListener;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -190,7 +190,8 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     /** It counts only once replicas have it, and sentinels name the server; otherwise it is given back. */
     private void check(CompletableFuture<AttemptResult> answer, RedisNode node, MonotonicTime sent, long token) {
-        MonotonicTime until = sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for giving it back
+        MonotonicTime until =
+                sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for giving it back
         backend.grantCheck().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
             if (failure == null) {
                 answer.complete(grant(token, LockClock.deadline(countsFrom, request.leaseDuration())));

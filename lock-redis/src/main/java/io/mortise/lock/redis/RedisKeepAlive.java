@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.sentinel;
 
-import io.mortise.lock.spi.support.Durations;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockAdmin.Finding;
@@ -9,6 +8,7 @@ import io.mortise.lock.LockAdmin.Finding.Severity;
 import io.mortise.lock.redis.node.RedisNode;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.spi.support.Durations;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.KeepAlive;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 
 /** The deadline of one grant, which rests on its keys at a majority of masters. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.session;
 
-import io.mortise.lock.spi.support.Durations;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -44,8 +44,7 @@ final class SessionDeadlineCalculator {
     SessionDeadlineCalculator(Duration timeout, MonotonicTime sent, MonotonicTime received, boolean newSession) {
         this.timeout = timeout;
         this.reportInterval = Durations.divide(timeout, 4);
-        this.known = new AnsweredRequest(
-                newSession ? sent : sent.minus(reportInterval.multipliedBy(2)), received);
+        this.known = new AnsweredRequest(newSession ? sent : sent.minus(reportInterval.multipliedBy(2)), received);
         this.unbroken = newSession;
         if (!newSession) {
             later.addLast(new AnsweredRequest(sent, received)); // the leader need not know of it yet
