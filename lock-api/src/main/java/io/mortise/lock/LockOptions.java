@@ -31,7 +31,7 @@ public final class LockOptions {
     }
 
     /**
-     * How long the store keeps a grant whose holder has gone silent: shorter frees a crashed holder's lock sooner, longer
+     * How long the store keeps a grant whose holder went silent: shorter frees a crashed holder's lock sooner, longer
      * rides out longer pauses and outages. Default: the backend's. Rounded up to what the store can do (S14).
      *
      * @param duration 1 second to 1 hour; only on backends with {@link Capability#PER_LOCK_LEASE}

@@ -5,7 +5,7 @@ import java.io.Serializable;
 import java.util.Objects;
 
 /**
- * Why a lease was lost.
+ * Reason of a lost lease: its kind, and what was seen.
  *
  * @param kind what happened
  * @param detail one line for the log
@@ -15,7 +15,7 @@ public record LossReason(Kind kind, String detail) implements Serializable {
     public enum Kind {
         /** No renewal succeeded before the deadline. */
         EXPIRED,
-        /** The session that the lease hung on ended. */
+        /** The session of the lease ended. */
         SESSION_ENDED,
         /** Somebody removed the grant from the store. */
         REMOVED,

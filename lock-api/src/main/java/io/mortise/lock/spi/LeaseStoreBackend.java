@@ -81,11 +81,11 @@ public final class LeaseStoreBackend implements LockBackend {
     private void renew(Duration lease, Map<Grant, StoreKeepAlive> due) {
         MonotonicTime until = LockClock.deadline(context.clock().now(), lease);
         ask("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
-                .whenComplete((gone, failure) -> {
+                .whenComplete((removed, failure) -> {
                     for (StoreKeepAlive mine : due.values()) {
                         if (failure != null) {
                             mine.unknown(failure);
-                        } else if (gone.contains(mine.grant)) {
+                        } else if (removed.contains(mine.grant)) {
                             mine.removed("the store no longer has the grant");
                         } else {
                             mine.extend(until);

@@ -18,15 +18,15 @@ class KeepAliveTest {
     @Test
     void S06_whatIsMissingBeforeTheDeadlineWasRemoved() {
         clock.advance(Duration.ofSeconds(9));
-        keepAlive.removed("gone");
-        assertThat(keepAlive.reason()).contains(new LossReason(LossReason.Kind.REMOVED, "gone"));
+        keepAlive.removed("deleted");
+        assertThat(keepAlive.reason()).contains(new LossReason(LossReason.Kind.REMOVED, "deleted"));
     }
 
     /** The answer to a renewal came before the timer that tells of the deadline. */
     @Test
     void S06_whatIsMissingAfterTheDeadlineHasExpired() {
         clock.leap(LEASE);
-        keepAlive.removed("gone");
+        keepAlive.removed("deleted");
         assertThat(keepAlive.reason()).map(LossReason::kind).contains(LossReason.Kind.EXPIRED);
     }
 }

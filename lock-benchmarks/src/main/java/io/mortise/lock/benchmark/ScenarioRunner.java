@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Runs one scenario on one backend: rounds in which each competitor has its turn. */
+/** Runs one scenario on one backend: in each round each competitor once. */
 final class ScenarioRunner {
     private final RoundSize effort;
     private final WarmUpRounds warmUp;

@@ -16,13 +16,13 @@ import java.util.Map;
  *
  * @param most rounds after which it ends in any case; 0: there is no warm-up
  */
-record WarmUpRounds(int most, SteadyState steady) {
+record WarmUpRounds(int most, SteadyStateCheck steady) {
     /** How long a competitor runs in one round of it; {@code most} is a number of seconds for that reason. */
     static final Duration ROUND = Duration.ofSeconds(1);
 
     /** What the command does. */
     static WarmUpRounds upTo(int rounds) {
-        return new WarmUpRounds(rounds, new SteadyState(5, 0.1));
+        return new WarmUpRounds(rounds, new SteadyStateCheck(5, 0.1));
     }
 
     /** One competitor's part of a round. */
@@ -41,7 +41,7 @@ record WarmUpRounds(int most, SteadyState steady) {
                 rounds.getOrDefault(competitor.name(), new ArrayList<>()).add(value);
             }
             moving = rounds.keySet().stream()
-                    .filter(name -> !steady.standsStill(rounds.getOrDefault(name, List.of())))
+                    .filter(name -> !steady.isSteady(rounds.getOrDefault(name, List.of())))
                     .toList();
         }
         return new WarmUpReport(measure, rounds, moving);

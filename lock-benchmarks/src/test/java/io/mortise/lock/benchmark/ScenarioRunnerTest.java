@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 class ScenarioRunnerTest {
     private static final RoundSize EFFORT = new RoundSize(Duration.ofMillis(1), true);
-    private static final WarmUpRounds WARM_UP = new WarmUpRounds(5, new SteadyState(1, 0.1));
+    private static final WarmUpRounds WARM_UP = new WarmUpRounds(5, new SteadyStateCheck(1, 0.1));
 
     private final List<Competitor> competitors = List.of(
             FakeTestBed.competitor("a", 1, 1), FakeTestBed.competitor("b", 1, 1), FakeTestBed.competitor("c", 1, 1));
@@ -79,7 +79,7 @@ class ScenarioRunnerTest {
 
     @Test
     void whoNeverComesToStandStillIsMeasuredAndNamed() throws Exception {
-        ScenarioResult result = run(new WarmUpRounds(3, new SteadyState(1, 0)), Optional.of("trials before"));
+        ScenarioResult result = run(new WarmUpRounds(3, new SteadyStateCheck(1, 0)), Optional.of("trials before"));
 
         assertThat(order).hasSize(18);
         assertThat(result.warmedUp().moving()).containsExactly("a", "b", "c");

@@ -19,7 +19,7 @@ class WarmUpRoundsTest {
 
     /** Each competitor's own list is its script; its last value stays. */
     private WarmUpReport run(int most, Map<String, List<Double>> script) throws Exception {
-        WarmUpRounds warmUp = new WarmUpRounds(most, new SteadyState(1, 0.1));
+        WarmUpRounds warmUp = new WarmUpRounds(most, new SteadyStateCheck(1, 0.1));
         return warmUp.run(competitors, "cost", competitor -> {
             List<Double> own = script.getOrDefault(competitor.name(), List.of());
             long round = turns.stream().filter(competitor.name()::equals).count();

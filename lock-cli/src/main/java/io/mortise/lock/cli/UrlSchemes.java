@@ -5,7 +5,7 @@ import io.mortise.lock.spi.LockProvider;
 import java.util.Iterator;
 import java.util.ServiceLoader;
 
-/** Beginnings of URLs, for completion. */
+/** URL schemes of all backends, for shell completion. */
 final class UrlSchemes implements Iterable<String> {
     @Override
     public Iterator<String> iterator() {

@@ -56,16 +56,16 @@ final class FileLeaseStore implements LeaseStore {
 
     @Override
     public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
-        CompletableFuture<Set<Grant>> gone = CompletableFuture.completedFuture(new HashSet<>());
+        CompletableFuture<Set<Grant>> removed = CompletableFuture.completedFuture(new HashSet<>());
         for (Grant grant : grants) {
-            gone = gone.thenCombine(renew(grant, lease), (all, renewed) -> {
+            removed = removed.thenCombine(renew(grant, lease), (all, renewed) -> {
                 if (!renewed) {
                     all.add(grant);
                 }
                 return all;
             });
         }
-        return gone;
+        return removed;
     }
 
     private CompletableFuture<Boolean> renew(Grant grant, Duration lease) {

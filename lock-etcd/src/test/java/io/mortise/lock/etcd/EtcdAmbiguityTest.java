@@ -99,10 +99,9 @@ class EtcdAmbiguityTest extends OneServerTest {
             List<CompletableFuture<Wire.Late>> late = new ArrayList<>();
             wire.before("Txn", () -> {}, () -> late.add(wire.delayNext("Txn")));
             assertThatThrownBy(() -> client.named("x").tryAcquire()).isInstanceOf(BackendUnavailableException.class);
-            Await.until("its key is gone", SOON, () -> namespace.queue("x").size() == 1);
+            Await.until("its key is deleted", SOON, () -> namespace.queue("x").size() == 1);
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until(
-                    "it stands in the queue", SOON, () -> namespace.queue("x").size() == 2);
+            Await.until("it is queued", SOON, () -> namespace.queue("x").size() == 2);
             long place = namespace.queue("x").get(1).createRevision();
             arrive(late.get(0));
             assertThat(namespace.queue("x")).hasSize(2);

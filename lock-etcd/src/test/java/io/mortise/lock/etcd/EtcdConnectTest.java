@@ -216,7 +216,7 @@ class EtcdConnectTest {
                                 name.startsWith("mortise") || name.startsWith("jetcd") || name.startsWith("grpc")));
     }
 
-    /** After an outage that is longer than gRPC's own patience. */
+    /** After an outage that is longer than gRPC's own connect timeout. */
     @Test
     void S15_aServerThatComesBackIsFoundSoon() throws Exception {
         try (EtcdTestServer server =

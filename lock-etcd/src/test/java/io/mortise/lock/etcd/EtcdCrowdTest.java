@@ -38,7 +38,8 @@ class EtcdCrowdTest extends OneServerTest {
             for (CompletableFuture<Optional<Lease>> one : waiting) {
                 assertThat(one.get(20, TimeUnit.SECONDS)).isEmpty();
             }
-            Await.until("their keys are gone", SOON, () -> namespace.queue("x").size() == 1);
+            Await.until(
+                    "their keys are deleted", SOON, () -> namespace.queue("x").size() == 1);
             assertThat(held.isHeld()).isTrue();
         }
     }

@@ -59,7 +59,7 @@ class EtcdLeftoversTest extends OneServerTest {
 
     /** The timer that arms it has taken the grant from its list just before the release. */
     @Test
-    void S17_aWatchThatIsArmedAfterTheReleaseEnds() throws Exception {
+    void S17_aWatchRegisteredAfterTheReleaseEnds() throws Exception {
         CompletableFuture<EtcdBackend> opened = new CompletableFuture<>();
         EtcdOptions options = namespace.options().interceptors(List.of(wire));
         try (LockClient client = LockClients.over(
@@ -73,11 +73,11 @@ class EtcdLeftoversTest extends OneServerTest {
             EtcdContender contender = (EtcdContender) opened.join().enqueue(new Exclusive(), new Deaf());
             contender.attempt().toCompletableFuture().get(5, TimeUnit.SECONDS);
             contender.end().toCompletableFuture().get(5, TimeUnit.SECONDS);
-            // It may have been armed already, where this thread stalled.
+            // It may have been registered already, where this thread stalled.
             Await.until("only the session is watched", SOON, () -> wire.watching() == 1);
             wire.reset();
             contender.watchOwn();
-            Await.until("it is armed", SOON, () -> wire.counts().containsKey("Range"));
+            Await.until("it is registered", SOON, () -> wire.counts().containsKey("Range"));
             Await.until("the watch has ended", SOON, () -> wire.watching() == 1);
             client.named("y").acquire().close();
         }
@@ -123,7 +123,7 @@ class EtcdLeftoversTest extends OneServerTest {
 
     /** Such as a leader that was replaced may give by itself. */
     @Test
-    void S02_aKeepaliveThatFindsNoLeaseIsLookedInto() throws Exception {
+    void S02_aKeepaliveThatFindsNoLeaseIsChecked() throws Exception {
         Duration lease = Duration.ofSeconds(8);
         EtcdOptions quick = namespace.options().leaseDuration(lease).interceptors(List.of(wire));
         try (LockClient client = EtcdLocks.connect(quick)) {
@@ -170,7 +170,7 @@ class EtcdLeftoversTest extends OneServerTest {
             wire.reset();
             wire.answerNext("Range", Status.DEADLINE_EXCEEDED.withDescription("by the test"));
             CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-            Await.until("there was another look", SOON, () -> wire.counts().getOrDefault("Range", 0) > 1);
+            Await.until("there was another read", SOON, () -> wire.counts().getOrDefault("Range", 0) > 1);
             held.close();
             waiting.get(20, TimeUnit.SECONDS).close();
         }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How holders and waiters hear that what they had is gone. */
+/** How holders and waiters are told that their key or session ended. */
 @Tag("once")
 class EtcdLossTest {
     private static final Duration SOON = Duration.ofSeconds(10);

@@ -73,7 +73,7 @@ class EtcdOutageLogTest {
             Await.until("it is noticed", SOON, () -> lines("event=unreachable endpoints=" + server.url()) > 0);
             assertThat(Await.holdsWithin(Duration.ofSeconds(5), () -> false)).isFalse();
             server.restart();
-            Await.until("it is over", SOON, () -> lines("event=reachable-again endpoints=" + server.url()) > 0);
+            Await.until("the outage ended", SOON, () -> lines("event=reachable-again endpoints=" + server.url()) > 0);
             assertThat(lines("event=unreachable")).isEqualTo(1);
             assertThat(lines("event=reachable-again")).isEqualTo(1);
             assertThat(lines()).hasSizeLessThan(connected + 10);

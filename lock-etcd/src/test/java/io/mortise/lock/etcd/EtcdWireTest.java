@@ -27,7 +27,7 @@ class EtcdWireTest extends OneServerTest {
             long start;
             long took;
             do { // a machine that stalls makes it a long hold, which is watched
-                Await.until("no watch of a hold before stands", SOON, () -> wire.watching() == 1);
+                Await.until("the watch of an earlier hold ended", SOON, () -> wire.watching() == 1);
                 wire.reset();
                 start = System.nanoTime();
                 client.named("x").acquire().close();
@@ -43,13 +43,13 @@ class EtcdWireTest extends OneServerTest {
     }
 
     @Test
-    void S07_aLeaseThatIsHeldForAWhileIsWatchedOnTheSameStreamAndLookedAtOnce() throws Exception {
+    void S07_aLeaseThatIsHeldForAWhileIsWatchedOnTheSameStreamAndReadOnce() throws Exception {
         try (LockClient client = namespace.client(wire)) {
             Await.until("the session is watched", SOON, wire::sessionIsWatched);
             wire.reset();
             Lease lease = client.named("x").acquire();
-            Map<String, Integer> armed = Map.of("Txn", 1, "Range", 1);
-            Await.until("it is watched", SOON, () -> wire.counts().equals(armed));
+            Map<String, Integer> registered = Map.of("Txn", 1, "Range", 1);
+            Await.until("it is watched", SOON, () -> wire.counts().equals(registered));
             assertThat(wire.watching()).isEqualTo(2);
             assertThat(wire.streams()).isEqualTo(1);
             lease.close();
@@ -64,13 +64,13 @@ class EtcdWireTest extends OneServerTest {
             Await.until("the session is watched", SOON, wire::sessionIsWatched);
             wire.reset();
             assertThat(client.named("x").tryAcquire()).isEmpty();
-            Await.until("the key is gone", SOON, () -> namespace.queue("x").size() == 1);
+            Await.until("the key is deleted", SOON, () -> namespace.queue("x").size() == 1);
             assertThat(wire.counts()).isEqualTo(Map.of("Txn", 2));
             assertThat(held.isHeld()).isTrue();
         }
     }
 
-    /** The first waiter of a client pays for the watch, and one look at the queue. */
+    /** The first waiter of a client pays for the watch, and one read of the queue. */
     @Test
     void S11_aHandOffIsTheReleaseAndOneRequestOfTheWokenOne() throws Exception {
         try (LockClient client = namespace.client(wire);
@@ -82,7 +82,7 @@ class EtcdWireTest extends OneServerTest {
             }
             Await.until(
                     "they stand in the queue", SOON, () -> namespace.queue("x").size() == 11);
-            Await.until("a watch stands", SOON, () -> wire.counts().getOrDefault("Range", 0) == 3);
+            Await.until("a watch is registered", SOON, () -> wire.counts().getOrDefault("Range", 0) == 3);
             wire.reset();
             held.close();
             while (!waiting.isEmpty()) {
@@ -108,7 +108,7 @@ class EtcdWireTest extends OneServerTest {
             assertThat(namespace.keys())
                     .hasSize(1_000)
                     .allMatch(key -> key.lease() == namespace.sessions().get(0).lease());
-            // Each renewal is a keepalive and then a look, too.
+            // Each renewal is a keepalive and then a read.
             Await.until(
                     "all are watched",
                     SOON,
@@ -131,13 +131,10 @@ class EtcdWireTest extends OneServerTest {
             try (Lease held = other.named("x").acquire()) {
                 for (int i = 0; i < 20; i++) {
                     CompletableFuture<Lease> waiting = client.named("x").acquireAsync();
-                    Await.until(
-                            "it stands in the queue",
-                            SOON,
-                            () -> namespace.queue("x").size() == 2);
+                    Await.until("it is queued", SOON, () -> namespace.queue("x").size() == 2);
                     waiting.cancel(true);
                     Await.until(
-                            "its key is gone",
+                            "its key is deleted",
                             Duration.ofSeconds(4),
                             () -> namespace.queue("x").size() == 1);
                 }

@@ -55,7 +55,7 @@ final class Wire implements ClientInterceptor {
         return streams.get();
     }
 
-    /** The session is watched, and was looked at; of a client that has just been opened. */
+    /** The session is watched, and was read; of a client that has just been opened. */
     boolean sessionIsWatched() {
         int beforeSession = 1; // the first request of a connection
         return watching() > 0 && counts.getOrDefault("Range", 0) > beforeSession;

@@ -4,11 +4,11 @@ package io.mortise.lock.example;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.example.demo.DemoCommand;
-import io.mortise.lock.example.demo.WorkerCommand;
-import io.mortise.lock.example.inventory.InstanceCommand;
+import io.mortise.lock.example.demo.DemoWorkerCommand;
 import io.mortise.lock.example.inventory.InventoryCommand;
+import io.mortise.lock.example.inventory.ShopInstanceCommand;
 import io.mortise.lock.example.ledger.LedgerCommand;
-import io.mortise.lock.example.ledger.WriterCommand;
+import io.mortise.lock.example.ledger.LedgerWriterCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -29,11 +29,11 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             DemoCommand.class,
-            WorkerCommand.class,
+            DemoWorkerCommand.class,
             InventoryCommand.class,
-            InstanceCommand.class,
+            ShopInstanceCommand.class,
             LedgerCommand.class,
-            WriterCommand.class
+            LedgerWriterCommand.class
         })
 public final class ExamplesMain implements Runnable {
     /** Kept, or its level would be forgotten. */

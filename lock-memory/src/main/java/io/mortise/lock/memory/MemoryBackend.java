@@ -83,11 +83,11 @@ final class MemoryBackend implements LockBackend {
         List<MemoryQueueEntry> entries =
                 grants.stream().map(grant -> grant.entry).toList();
         MonotonicTime sent = clock().now();
-        send("renewal of " + due.size() + " leases", () -> store.renew(entries)).whenComplete((gone, failure) -> {
+        send("renewal of " + due.size() + " leases", () -> store.renew(entries)).whenComplete((removed, failure) -> {
             for (MemoryQueueEntry.Grant grant : grants) {
                 if (failure != null) {
                     grant.unknown(failure);
-                } else if (gone.contains(grant.entry)) {
+                } else if (removed.contains(grant.entry)) {
                     grant.removed("the store no longer has the grant");
                 } else {
                     grant.extend(LockClock.deadline(sent, grant.entry.lease));

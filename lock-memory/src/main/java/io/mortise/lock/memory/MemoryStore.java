@@ -187,16 +187,16 @@ public final class MemoryStore {
     /** Extends what is still valid. Returns those that do not. */
     Set<MemoryQueueEntry> renew(List<MemoryQueueEntry> entries) {
         return step(pushes -> {
-            Set<MemoryQueueEntry> gone = new LinkedHashSet<>();
+            Set<MemoryQueueEntry> removed = new LinkedHashSet<>();
             for (MemoryQueueEntry entry : entries) {
                 current(entry.name, pushes);
                 if (entry.state == MemoryQueueEntry.State.GRANTED) {
                     entry.expiresAt = now().plus(entry.lease);
                 } else {
-                    gone.add(entry);
+                    removed.add(entry);
                 }
             }
-            return gone;
+            return removed;
         });
     }
 

@@ -1,9 +1,9 @@
 -- One attempt. Asked again by the same attempt id it answers the same grant.
 -- ARGV: attempt id, owner record, lease in ms, not after this server time in µs, channel or '' for one that does not wait,
---       for how many ms a queue entry is valid without being asked for again, the nonce that messages for it are signed with
+--       lifetime of a queue entry in ms, unless it is asked for again, the nonce that messages for it are signed with
 -- Answers the token alone where it equals the time (the rule) | 'granted', token, time
 --       | 'busy', ms to go (-1: unknown), time | 'late', time
-local attempt, record, lease, not_after, channel, stands, nonce = unpack(ARGV)
+local attempt, record, lease, not_after, channel, entry_ms, nonce = unpack(ARGV)
 local now = micros()
 if now > tonumber(not_after) then
   return { 'late', now } -- its sender has given it up, and may have withdrawn it

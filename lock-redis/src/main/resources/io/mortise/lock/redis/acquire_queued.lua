@@ -1,6 +1,6 @@
--- The rest of acquire: it is busy, or others stand in the queue.
+-- The rest of acquire: the lock is busy, or others are queued.
 
--- Free, but others stand in the queue: the holder died, or a wake is under way.
+-- Free, but others are queued: the holder died, or a wake is under way.
 local free_millis = WAKE_MICROS / 1000
 if not value then
   local first, more_dead = first_live(now, attempt)
@@ -22,11 +22,11 @@ if channel ~= '' then
     local last = redis.call('ZRANGE', queue_key, -1, -1, 'WITHSCORES')[2]
     redis.call('ZADD', queue_key, digits(math.max(now, tonumber(last or 0) + 1)), attempt)
   end
-  local entry = channel .. ' ' .. lease .. ' ' .. digits(now + stands * 1000) .. ' ' .. nonce .. ' ' .. record
+  local entry = channel .. ' ' .. lease .. ' ' .. digits(now + entry_ms * 1000) .. ' ' .. nonce .. ' ' .. record
   redis.call('HSET', entries_key, attempt, entry)
-  -- What nobody asks for any more goes by itself, later than the last entry in it.
-  redis.call('PEXPIRE', queue_key, stands * 2)
-  redis.call('PEXPIRE', entries_key, stands * 2)
+  -- An abandoned queue expires, later than its last entry.
+  redis.call('PEXPIRE', queue_key, entry_ms * 2)
+  redis.call('PEXPIRE', entries_key, entry_ms * 2)
 end
 local left = redis.call('PTTL', grant_key)
 return { 'busy', left == -2 and free_millis or left, now }

@@ -1,4 +1,4 @@
--- Above all before, also when the counter was lost: the clock has gone on since. As a number, and in digits.
+-- Higher than all before, also when the counter was lost: the clock has advanced since. As a number, and in digits.
 local function next_token(now)
   local token = digits(now)
   local last = tonumber(redis.call('GETSET', counter_key, token) or '') or 0

@@ -104,7 +104,7 @@ class AcquireScriptTest extends RedisScriptTest {
     void S12_aNewcomerDoesNotOvertakeAndHandsOnWhatADeadHolderLeft() {
         fixture.granted(1);
         fixture.acquire(2, fixture.listen("c2"));
-        fixture.redis.call("DEL", ScriptFixture.KEYS.grant()); // its time is over
+        fixture.redis.call("DEL", ScriptFixture.KEYS.grant()); // it expired
         List<String> published = fixture.published(() ->
                 assertThat(fixture.acquire(3, fixture.listen("c3")).get(0)).isEqualTo("busy"));
         assertThat(published).hasSize(1);

@@ -63,7 +63,7 @@ final class DelayingProxy implements AutoCloseable {
                 thread(pair::requests);
                 thread(pair::answers);
             } catch (IOException e) {
-                return; // closed, or the server is gone: the test is over
+                return; // closed, or the server ended: so has the test
             }
         }
     }
@@ -148,7 +148,7 @@ final class DelayingProxy implements AutoCloseable {
                     }
                 }
             } catch (IOException e) {
-                // one of them is gone
+                // one of them closed
             }
             synchronized (this) {
                 if (silent == null) {

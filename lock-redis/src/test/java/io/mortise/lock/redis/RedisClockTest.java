@@ -101,7 +101,7 @@ class RedisClockTest {
         awaitWaiter();
         try (RawRedis redis = server.connect()) {
             redis.resetCommandCalls();
-            server.setClock(Duration.ofMillis(1_500)); // all stands, and is handed off later than it can have been
+            server.setClock(Duration.ofMillis(1_500)); // all is queued, and is handed off later than it can have been
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Lease next = waiting.get(20, TimeUnit.SECONDS);
             assertThat(redis.scriptsButRenewals())

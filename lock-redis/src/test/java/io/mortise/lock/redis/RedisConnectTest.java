@@ -117,7 +117,7 @@ class RedisConnectTest {
     }
 
     @Test
-    void S14_whatAHandOffNeedsIsMissedAtFirstContact() {
+    void S14_whatAHandOffNeedsIsMissedByTheFirstRequest() {
         assertThatThrownBy(
                         () -> Locks.connect("redis://uncounted:" + SECRET + "@" + address(), RedisTests.LONG_TIMEOUTS))
                 .isInstanceOf(BackendRefusedException.class)

@@ -93,7 +93,7 @@ class RedisHandOffTest extends OneServerTest {
         CompletableFuture<Lease> waiting = waiting(far);
         link.blackHole();
         held.release();
-        Await.until("more than half of it is over", RedisTests.SOON, () -> left() < 1_900);
+        Await.until("more than half of it has passed", RedisTests.SOON, () -> left() < 1_900);
         link.heal();
         Lease next = waiting.get(10, TimeUnit.SECONDS);
         assertThat(next.isHeld()).isTrue();
@@ -108,7 +108,7 @@ class RedisHandOffTest extends OneServerTest {
         CompletableFuture<Lease> waiting = waiting(far);
         link.blackHole();
         held.release();
-        Lease thief = near.named("x", SHORT).acquire(); // when the time of the silent one is over
+        Lease thief = near.named("x", SHORT).acquire(); // when the lease of the silent one has expired
         link.heal();
         Await.until("it has asked again", RedisTests.SOON, () -> RedisTests.waiters(redis, "x") == 1);
         assertThat(waiting).isNotDone();
@@ -140,13 +140,13 @@ class RedisHandOffTest extends OneServerTest {
     @Test
     void S07_aGrantThatIsGoneWhenTheConnectionIsBackIsLostAtOnce() throws Exception {
         LockOptions tenMinutes = LockOptions.defaults().leaseDuration(Duration.ofMinutes(10));
-        Lease gone = far.named("x", tenMinutes).acquire();
+        Lease lost = far.named("x", tenMinutes).acquire();
         Lease stays = far.named("y", tenMinutes).acquire();
         link.cut();
         redis.call("DEL", "lock:x");
         redis.call("PEXPIRE", "lock:y", "60000");
         link.heal();
-        LossReason why = gone.lost().get(30, TimeUnit.SECONDS);
+        LossReason why = lost.lost().get(30, TimeUnit.SECONDS);
         assertThat(why.kind()).isEqualTo(LossReason.Kind.REMOVED);
         Await.until(
                 "the other is renewed",

@@ -126,8 +126,8 @@ class RedisRenewalsTest {
                 .as("three chunks, and what the server did not know at first")
                 .isBetween(3L, 6L);
         for (Grant grant : all) {
-            boolean gone = grant == all.get(3) || grant == all.get(CHUNK);
-            assertThat(grant.heard).isEqualTo(gone ? "REMOVED" : "extended");
+            boolean removed = grant == all.get(3) || grant == all.get(CHUNK);
+            assertThat(grant.heard).isEqualTo(removed ? "REMOVED" : "extended");
         }
         assertThat(before.until(all.get(0).keepAlive.validUntil()))
                 .isBetween(

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Failover by real sentinels: what was replicated stands, and what was lost is told. */
+/** Failover by real sentinels: what was replicated stays valid, and what was lost is told. */
 @Tag("once")
 class RedisSentinelTest {
     private RedisTestSentinel redis;

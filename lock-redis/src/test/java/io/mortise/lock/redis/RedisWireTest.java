@@ -74,16 +74,16 @@ class RedisWireTest extends OneServerTest {
         redis.resetCommandCalls();
         long start = System.nanoTime();
         Await.until("two seconds are over", RedisTests.SOON, () -> System.nanoTime() - start > 2_000_000_000L);
-        // On a machine that takes longer, each may have looked for a holder that died, every 5 s: at the end as well.
+        // On a machine that takes longer, each may have checked for a holder that died, every 5 s: at the end as well.
         assertThat(redis.scriptsButRenewals())
                 .as("requests while nothing happens")
-                .isLessThanOrEqualTo(looks(crowd, asked));
+                .isLessThanOrEqualTo(checks(crowd, asked));
         held.release();
         for (CompletableFuture<?> cycle : cycles) {
             cycle.get(30, TimeUnit.SECONDS);
         }
         double handOffs = crowd;
-        assertThat((redis.scriptsButRenewals() - looks(crowd, asked)) / handOffs)
+        assertThat((redis.scriptsButRenewals() - checks(crowd, asked)) / handOffs)
                 .as("requests per hand-off")
                 .isLessThanOrEqualTo(1.2);
         assertThat(redis.commandCalls().getOrDefault("publish", 0L) / handOffs)
@@ -91,7 +91,7 @@ class RedisWireTest extends OneServerTest {
                 .isLessThanOrEqualTo(1.0);
     }
 
-    private static long looks(int crowd, long asked) {
+    private static long checks(int crowd, long asked) {
         return crowd * ((System.nanoTime() - asked) / 5_000_000_000L);
     }
 

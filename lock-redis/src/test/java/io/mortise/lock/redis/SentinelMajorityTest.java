@@ -224,7 +224,7 @@ class SentinelMajorityTest {
         }
     }
 
-    /** Its loss is told by the thread that is held: until then it looks as if it stood. */
+    /** Its loss is told by the thread that is held: until then it seems to be held. */
     @Test
     void S15_aSentinelWhoseConnectionWasLostUnseenIsAskedOverAnother() throws Exception {
         List<StatefulRedisPubSubConnectionImpl<String, String>> opened = new CopyOnWriteArrayList<>();

@@ -97,11 +97,11 @@ class LateResponsesTest extends ThreeLinkedMastersTest {
             long before = counter(redis);
             Await.until("it votes in vain", SOON, () -> counter(redis) > before);
             int seen = 0;
-            for (int look = 0; look < 200; look++) {
+            for (int read = 0; read < 200; read++) {
                 seen += has(living, X.grant()) ? 1 : 0;
                 LockSupport.parkNanos(10_000_000); // so that a stall of half a second is not most of them
             }
-            assertThat(seen).as("looks that saw its vote, of 200").isLessThan(50);
+            assertThat(seen).as("reads that saw its vote, of 200").isLessThan(50);
             assertThat(counter(redis)).isGreaterThan(before);
         }
         waiting.cancel(false);

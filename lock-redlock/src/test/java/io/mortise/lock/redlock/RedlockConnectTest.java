@@ -249,18 +249,18 @@ class RedlockConnectTest {
 
     @Test
     void S15_missingMastersAreNamedAfterTheConnectTimeout() {
-        try (RedisTestMasters gone = RedisTestMasters.start(3)) {
-            gone.get(0).kill();
-            gone.get(2).kill();
+        try (RedisTestMasters down = RedisTestMasters.start(3)) {
+            down.get(0).kill();
+            down.get(2).kill();
             assertThatThrownBy(() -> Locks.connect(
-                            gone.url() + "?lease=1s&maxLease=1s",
+                            down.url() + "?lease=1s&maxLease=1s",
                             ClientOptions.defaults().connectTimeout(Duration.ofSeconds(10))))
                     .isInstanceOf(BackendUnavailableException.class)
                     .hasMessageContainingAll(
                             "no quorum",
-                            gone.get(0).port() + ": not connected",
-                            gone.get(1).port() + ": votes",
-                            gone.get(2).port() + ": not connected");
+                            down.get(0).port() + ": not connected",
+                            down.get(1).port() + ": votes",
+                            down.get(2).port() + ": not connected");
         }
     }
 

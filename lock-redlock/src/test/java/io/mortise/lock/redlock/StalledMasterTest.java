@@ -100,7 +100,7 @@ class StalledMasterTest {
             masters.get(2).kill();
             assertThat(median(lock, 100)).isLessThan(QUICK);
             masters.get(3).pause();
-            assertThat(median(lock, 100)).as("and one that stands still").isLessThan(QUICK);
+            assertThat(median(lock, 100)).as("and one that is stalled").isLessThan(QUICK);
         }
     }
 

@@ -107,8 +107,8 @@ class KilledJvmTest {
                     .flatMap(ProcessHandle::children)
                     .forEach(ProcessHandle::destroy);
             owner.kill();
-            Await.until("all are gone", LIMIT, () -> processes.stream().allMatch(ProcessState::hasEnded));
-            Await.until("the data is gone", LIMIT, () -> left(dir).isEmpty());
+            Await.until("all have ended", LIMIT, () -> processes.stream().allMatch(ProcessState::hasEnded));
+            Await.until("the data is deleted", LIMIT, () -> left(dir).isEmpty());
         }
     }
 

@@ -38,16 +38,16 @@ final class LockTable {
     }
 
     synchronized Set<Grant> renew(Collection<Grant> grants, Duration lease) {
-        Set<Grant> gone = new LinkedHashSet<>();
+        Set<Grant> removed = new LinkedHashSet<>();
         for (Grant grant : grants) {
             Row row = rows.get(grant.name());
             if (row == null || !row.grant.equals(grant) || row.hasEnded()) {
-                gone.add(grant);
+                removed.add(grant);
             } else {
                 rows.put(grant.name(), new Row(grant, row.ownerRecord, row.token, System.nanoTime() + lease.toNanos()));
             }
         }
-        return gone;
+        return removed;
     }
 
     synchronized boolean release(Grant grant) {

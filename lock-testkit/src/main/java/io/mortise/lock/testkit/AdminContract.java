@@ -168,7 +168,7 @@ interface AdminContract extends Contract {
         LockAdmin admin = ContractFixture.admin(fixture().client(), "S18");
         Map<String, Instant> first = ContractFixture.await(admin.clocks());
         assertThat(first.keySet()).allSatisfy(server -> assertThat(server).isNotBlank());
-        ContractFixture.eventually("each clock has gone on", ContractFixture.PROMPT, () -> {
+        ContractFixture.eventually("each clock has advanced", ContractFixture.PROMPT, () -> {
             Map<String, Instant> now = ContractFixture.await(admin.clocks());
             return first.entrySet().stream().allMatch(then -> {
                 Instant later = now.get(then.getKey());

@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract under reset and refused connections. Needs a {@link Faults#link} that can be cut. */
+/** Contract for connections that are reset and refused. Needs a {@link Faults#link} that can be cut. */
 interface CutLinkContract extends Contract {
     ClientOptions RIDES_IT_OUT =
             ClientOptions.defaults().requestTimeout(Duration.ofMillis(500)).unavailableAfter(ContractFixture.LONG);

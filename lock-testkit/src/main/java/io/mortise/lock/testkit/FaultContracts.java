@@ -3,7 +3,7 @@ package io.mortise.lock.testkit;
 
 /** Contracts that need {@link Faults}, or processes that freeze or die. */
 interface FaultContracts
-        extends SilenceContract,
+        extends SilentLinkContract,
                 DeletionContract,
                 ExpiryContract,
                 LostReplyContract,

@@ -12,7 +12,7 @@ interface HealthyContracts
                 ClosingContract,
                 AdminContract,
                 CapabilityContract,
-                CallContract,
+                RunContract,
                 ClaimedCapabilitiesContract,
                 LeftoversContract,
                 HostileTextContract,

@@ -138,9 +138,10 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
                     .reason()
                     .orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline has passed"));
         }
-        boolean gone = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
+        boolean missing = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
         return new LossReason(
-                LossReason.Kind.REMOVED, gone ? "the store no longer had it when it was released" : "it was released");
+                LossReason.Kind.REMOVED,
+                missing ? "the store no longer had it when it was released" : "it was released");
     }
 
     @Override

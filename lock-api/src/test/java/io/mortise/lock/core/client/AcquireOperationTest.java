@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** Interleavings by hand: each answer comes when the test says so. */
+/** Interleavings by hand: the test decides when each answer comes. */
 class AcquireOperationTest {
     private static final Duration LEASE = NoopBackend.LEASE;
 

@@ -72,11 +72,11 @@ public final class MapStore implements LeaseStore {
     public CompletionStage<Set<Grant>> renew(Collection<Grant> grants, Duration lease) {
         return answer(() -> {
             long now = clock.now().nanos();
-            Set<Grant> gone = new HashSet<>(grants);
+            Set<Grant> removed = new HashSet<>(grants);
             for (Grant grant : grants) {
                 rows.computeIfPresent(grant.name(), (n, row) -> {
                     if (row.attempt().equals(grant.attemptId()) && row.expiresAt() - now > 0) {
-                        gone.remove(grant);
+                        removed.remove(grant);
                         return new Row(row.attempt(), row.record(), row.token(), now + lease.toNanos());
                     }
                     return row;
@@ -86,10 +86,10 @@ public final class MapStore implements LeaseStore {
                 try {
                     grants.clear();
                 } catch (UnsupportedOperationException e) {
-                    return gone;
+                    return removed;
                 }
             }
-            return gone;
+            return removed;
         });
     }
 

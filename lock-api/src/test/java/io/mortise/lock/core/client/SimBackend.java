@@ -128,7 +128,7 @@ final class SimBackend implements LockBackend {
             }
         } else {
             mine.lost(new LossReason(
-                    mine instanceof Session ? LossReason.Kind.SESSION_ENDED : LossReason.Kind.REMOVED, "gone"));
+                    mine instanceof Session ? LossReason.Kind.SESSION_ENDED : LossReason.Kind.REMOVED, "removed"));
         }
     }
 
@@ -249,7 +249,7 @@ final class SimBackend implements LockBackend {
             return alone(
                     mine.isValid()
                             ? ask(mine)
-                            : CompletableFuture.completedFuture(new AttemptResult.Displaced("the session is over")));
+                            : CompletableFuture.completedFuture(new AttemptResult.Displaced("the session ended")));
         }
 
         private CompletionStage<AttemptResult> ask(@Nullable Session on) {
@@ -287,7 +287,7 @@ final class SimBackend implements LockBackend {
         @Override
         public void abandon() {
             if (mine != null) {
-                mine.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "something on it could not be settled"));
+                mine.lost(new LossReason(LossReason.Kind.SESSION_ENDED, "an outcome on it stayed unknown"));
             }
         }
     }

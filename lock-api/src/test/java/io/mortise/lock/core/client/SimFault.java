@@ -10,7 +10,7 @@ enum SimFault {
     TOKEN_REPEATS,
     /** A release removes whoever holds the lock. */
     RELEASE_REMOVES_HOLDER,
-    /** Renewing a grant that is gone makes it anew. */
+    /** Renewing a removed grant makes it anew. */
     RENEWAL_RESURRECTS,
     /** No hints, and no fallback either. */
     NO_HINT_NO_FALLBACK,

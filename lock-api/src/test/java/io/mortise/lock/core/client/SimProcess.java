@@ -66,7 +66,7 @@ final class SimProcess {
     boolean paused;
     boolean closing;
     boolean closed;
-    long lastContact;
+    long lastResponse;
     private final Deque<Runnable> late = new ArrayDeque<>();
     private int timers;
 
@@ -74,7 +74,7 @@ final class SimProcess {
         this.world = world;
         this.id = id;
         this.random = new Random(world.seed * 31 + id);
-        this.lastContact = world.now();
+        this.lastResponse = world.now();
         SharedClock clock = new SharedClock(new ProcessClock());
         ClientOptions options = ClientOptions.defaults()
                 .requestTimeout(SimWorld.REQUEST_TIMEOUT)
@@ -171,7 +171,7 @@ final class SimProcess {
             return;
         }
         if (lease.isEmpty()) {
-            long silent = world.now() - lastContact;
+            long silent = world.now() - lastResponse;
             long limit = Math.max(SimWorld.REQUEST_TIMEOUT.toNanos(), world.lease.toNanos() / 3);
             if (!acquire.paused && silent > limit + SimWorld.CALLBACK_DELAY.toNanos()) {
                 world.broken("S15: busy, but the store has been silent for " + silent / 1_000_000 + " ms");
@@ -216,7 +216,7 @@ final class SimProcess {
 
     String state() {
         return client.queues.size() + " lines, " + client.holders.size() + " leases, " + client.keeper.size()
-                + " watched, settlements " + (client.cleanups.isEmpty() ? "none" : "open");
+                + " watched, cleanups " + (client.cleanups.isEmpty() ? "none" : "open");
     }
 
     private final class ProcessClock implements LockClock {

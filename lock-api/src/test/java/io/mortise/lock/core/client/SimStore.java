@@ -48,7 +48,7 @@ final class SimStore {
 
     final Map<String, List<Entry>> lines = new HashMap<>();
     final Map<String, Removal> removed = new HashMap<>();
-    /** Also when a late request has put the attempt into the line again. */
+    /** Also when a late request has put the attempt into the queue again. */
     final Set<String> deleted = new HashSet<>();
 
     final Map<String, Long> grantOrder = new HashMap<>();

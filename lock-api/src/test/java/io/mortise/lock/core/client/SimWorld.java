@@ -94,7 +94,7 @@ final class SimWorld {
                 clock.schedule(
                         delay(),
                         () -> from.deliver(() -> {
-                            from.lastContact = now();
+                            from.lastResponse = now();
                             answer.complete(value);
                         }));
             }
@@ -192,7 +192,7 @@ final class SimWorld {
     private void check() {
         for (SimStore.Entry entry : store.all()) {
             if (store.removed.containsKey(entry.attempt)) {
-                broken("S06: a grant that was gone is in the store again, and nobody asked for it");
+                broken("S06: a grant that was removed is in the store again, and nobody asked for it");
             }
         }
         for (SimProcess process : processes) {
@@ -235,14 +235,14 @@ final class SimWorld {
 
     private void checkWaiters(SimProcess process) {
         for (SimProcess.SimAcquire acquire : process.pending) {
-            long silent = now() - Math.max(acquire.started, process.lastContact);
+            long silent = now() - Math.max(acquire.started, process.lastResponse);
             // Counted from the first request without an answer; before it nobody may have asked for a fallback pause.
             long limit = lease.plus(FALLBACK.multipliedBy(6).dividedBy(5))
                     .plus(REQUEST_TIMEOUT)
                     .plusMillis(100)
                     .toNanos();
             if (acquire.maxWait == null && !acquire.paused && silent > limit) {
-                broken("S15: waits on after " + silent / 1_000_000 + " ms without contact");
+                broken("S15: waits on after " + silent / 1_000_000 + " ms without a response");
             }
             if (acquire.maxWait != null && !acquire.paused) {
                 Duration bound = acquire.maxWait.isZero() ? REQUEST_TIMEOUT : acquire.maxWait;
@@ -370,7 +370,7 @@ final class SimWorld {
             List.copyOf(process.pending).forEach(process::giveUp);
             List.copyOf(process.leases).forEach(process::release);
         }
-        // Late requests arrive within 3 s; a settlement waits a lease, then gives its session up.
+        // Late requests arrive within 3 s; a cleanup waits a lease, then gives its session up.
         run(Duration.ofSeconds(4).plus(lease).plus(REQUEST_TIMEOUT));
         nothingLeft("a lease duration after the last request");
         for (SimProcess process : processes) {

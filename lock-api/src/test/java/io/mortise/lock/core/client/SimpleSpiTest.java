@@ -204,7 +204,7 @@ class SimpleSpiTest {
     }
 
     @Test
-    void S05_aReleaseAnsweredByNullIsUnknownUntilSettled() {
+    void S05_aReleaseAnsweredByNullIsUnknownUntilCleanedUp() {
         Lease lease = one.named("x").acquireAsync().join();
         store.answersNull = true;
         CompletableFuture<ReleaseOutcome> released = lease.releaseAsync();

@@ -13,10 +13,10 @@ class DeferredWatchesTest {
     private static final Duration PERIOD = Duration.ofMillis(100);
     private final ManualClock clock = new ManualClock();
     private final DeferredWatches late = new DeferredWatches(clock, PERIOD);
-    private final List<String> armed = new ArrayList<>();
+    private final List<String> registered = new ArrayList<>();
 
     private DeferredWatches.Held held(String name) {
-        return () -> armed.add(name);
+        return () -> registered.add(name);
     }
 
     private void period() {
@@ -29,11 +29,11 @@ class DeferredWatchesTest {
         clock.advance(PERIOD.dividedBy(2));
         late.add(held("late"));
         clock.advance(PERIOD.dividedBy(2));
-        assertThat(armed).as("one may be half a period old").isEmpty();
+        assertThat(registered).as("one may be half a period old").isEmpty();
         period();
-        assertThat(armed).containsExactlyInAnyOrder("early", "late");
+        assertThat(registered).containsExactlyInAnyOrder("early", "late");
         period();
-        assertThat(armed).hasSize(2);
+        assertThat(registered).hasSize(2);
     }
 
     @Test
@@ -48,7 +48,7 @@ class DeferredWatchesTest {
         late.add(held("third"));
         period();
         period();
-        assertThat(armed).containsExactlyInAnyOrder("first", "second", "third");
+        assertThat(registered).containsExactlyInAnyOrder("first", "second", "third");
         assertThat(clock.timers()).isZero();
     }
 
@@ -68,7 +68,7 @@ class DeferredWatchesTest {
         period();
         period();
         period();
-        assertThat(armed).isEmpty();
+        assertThat(registered).isEmpty();
         assertThat(clock.timers()).isZero();
     }
 
@@ -81,10 +81,10 @@ class DeferredWatchesTest {
         late.add(held("b"));
         period();
         period();
-        assertThat(armed).containsExactlyInAnyOrder("a", "b");
+        assertThat(registered).containsExactlyInAnyOrder("a", "b");
         late.add(held("c"));
         period();
         period();
-        assertThat(armed).contains("c");
+        assertThat(registered).contains("c");
     }
 }

@@ -33,7 +33,7 @@ public interface Scenario {
     }
 
     /**
-     * The figure that the JIT compiler moves until it is done: competitors warm up until it stands still. Empty: what counts
+     * The figure that the JIT compiler moves until it is done: competitors warm up until it is steady. Empty: what counts
      * here is a number of requests, threads or round trips, which is the same in a cold JVM, so one round warms up.
      */
     default Optional<String> warmedUpBy() {

@@ -13,7 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The threads of one round. Closing it interrupts those that still run. */
+/** Runs the tasks of one round, each on a thread of its own. Closing it interrupts those that still run. */
 final class WorkerThreads implements AutoCloseable {
     private final String trial;
     private final ConcurrentLinkedQueue<Thread> threads = new ConcurrentLinkedQueue<>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.invocation;
 
-/** Escapes text of others for a terminal (S19). */
+/** Escapes text that other clients wrote, for a terminal (S19). */
 public final class EscapedTerminalText {
     private EscapedTerminalText() {}
 

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Environment of the command: what it is told of its lock. */
+/** Environment variables that tell the command its lock: name, owner, token and deadline. */
 final class ChildEnvironment {
     private ChildEnvironment() {}
 

@@ -52,7 +52,7 @@ final class JobControl implements AutoCloseable {
             control.continued.release();
             control.goOn();
         });
-        control.handOnStop();
+        control.forwardStop();
         return control;
     }
 
@@ -63,7 +63,7 @@ final class JobControl implements AutoCloseable {
         }
     }
 
-    private void handOnStop() {
+    private void forwardStop() {
         OsSignal.handle(STOP, command::signal);
     }
 
@@ -94,7 +94,7 @@ final class JobControl implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        handOnStop();
+        forwardStop();
     }
 
     private void goOn() {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
         description = {
             "Exits with 0 if the lock is held, with 1 if it is free.",
             "Waiters are those who stand in the queue in the store; a process shows it how many of its own threads wait only where"
-                    + " each stands there by itself. \"Since\" is when the holder asked for the lock, by its own clock."
+                    + " each is listed by itself. \"Since\" is when the holder asked for the lock, by its own clock."
         },
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",

@@ -142,7 +142,8 @@ class ControllingTerminalTest {
         type("bash " + script + "\n");
         awaitScreen("round 1");
         type(CTRL_C);
-        type("echo co\"\"de=$?\n"); // at the next prompt: the shell drops what stands behind what an interrupt ended
+        type("echo co\"\"de=$?\n"); // at the next prompt: the shell drops what follows a command that an interrupt
+        // ended
 
         awaitScreen("code=130");
         assertThat(screen()).doesNotContain("round 2");

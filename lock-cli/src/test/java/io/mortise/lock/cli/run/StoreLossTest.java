@@ -172,7 +172,7 @@ class StoreLossTest {
 
                 assertThat(run.end()).isEqualTo(new Ended(143, "", ""));
                 assertThat(hold.end()).isEqualTo(new Ended(130, "", ""));
-                Await.until("both have gone (S8)", Duration.ofSeconds(1), () -> waiters(lock) == 0);
+                Await.until("both have left (S8)", Duration.ofSeconds(1), () -> waiters(lock) == 0);
                 assertThat(held.isHeld()).isTrue();
             }
         }

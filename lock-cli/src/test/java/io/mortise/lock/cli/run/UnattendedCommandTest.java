@@ -24,7 +24,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of a command when lockctl, or its watchdog, cannot look after it any more. */
+/** What happens to a command when lockctl or its watchdog is killed. */
 @Tag("once")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
 class UnattendedCommandTest {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tables on a terminal: what stands below what, and what is cut. */
+/** Tables on a terminal: how columns are aligned, and what is cut. */
 @Tag("once")
 class TextTableTest {
     @Test

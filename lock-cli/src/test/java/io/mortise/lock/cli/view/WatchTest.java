@@ -68,15 +68,15 @@ class WatchTest {
     @Test
     void anOutageIsToldOnceAndItsEnd() {
         try (LockChanges changes = new LockChanges(new PrintWriter(out), new PrintWriter(err), false)) {
-            assertThat(changes.unavailable("no\u001bcontact")).isTrue();
-            changes.unavailable("no contact");
+            assertThat(changes.unavailable("not\u001breachable")).isTrue();
+            changes.unavailable("not reachable");
             changes.show(new TreeMap<>());
-            changes.unavailable("gone again");
+            changes.unavailable("unreachable again");
             assertThat(err.toString().lines())
                     .containsExactly(
-                            "lockctl: no\\u001bcontact; still trying",
+                            "lockctl: not\\u001breachable; still trying",
                             "lockctl: the store answers again",
-                            "lockctl: gone again; still trying");
+                            "lockctl: unreachable again; still trying");
         }
     }
 

@@ -120,8 +120,8 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
         if (isRemoved()) {
             return CompletableFuture.completedFuture(keyGone(at));
         }
-        boolean standsAlready = at.since() != 0;
-        if (standsAlready || !request.mayWait()) { // who does not wait need not stand in order either
+        boolean isQueued = at.since() != 0;
+        if (isQueued || !request.mayWait()) { // an attempt that does not wait needs no order either
             return steps.go().thenApply(this::attempted);
         }
         return inOrder.send(
@@ -213,7 +213,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     }
 
     @Override
-    public void gone() {
+    public void deleted() {
         boolean held;
         synchronized (this) {
             removed = true;
@@ -285,8 +285,8 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     }
 
     private CompletableFuture<Boolean> sessionGone(ContenderPosition at) {
-        return sessions.withTimeout("the end of a session", at.on().gone())
-                .thenApply(gone -> {
+        return sessions.withTimeout("the end of a session", at.on().removal())
+                .thenApply(removed -> {
                     leave(at);
                     return false;
                 })

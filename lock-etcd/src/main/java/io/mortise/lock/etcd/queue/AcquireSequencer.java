@@ -108,10 +108,10 @@ public final class AcquireSequencer {
         startNext(next);
     }
 
-    /** Who goes when this one has gone; null if nobody does, or another one may send. */
+    /** Returns the sender that follows this one; null if there is none, or another one may send. */
     @GuardedBy("this")
-    private @Nullable Sender after(Sender gone) {
-        if (going != gone) {
+    private @Nullable Sender after(Sender left) {
+        if (going != left) {
             return null;
         }
         Sender next = waiting.isEmpty() ? null : waiting.iterator().next();

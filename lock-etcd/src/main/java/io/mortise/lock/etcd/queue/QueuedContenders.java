@@ -25,7 +25,7 @@ public final class QueuedContenders {
         void firstInQueue();
 
         /** Its key was deleted, and not by itself. */
-        void gone();
+        void deleted();
     }
 
     private final Map<ByteSequence, Member> waiting = new HashMap<>();
@@ -138,7 +138,7 @@ public final class QueuedContenders {
         members.values().removeIf(member -> {
             boolean missing = view.misses(member.contenderKey());
             if (missing) {
-                told.add(member::gone);
+                told.add(member::deleted);
             }
             return missing;
         });
@@ -162,7 +162,7 @@ public final class QueuedContenders {
         if (member != null
                 && member.contenderKey().since() < key.getModRevision()) { // else it was the one before in its slot
             members.remove(key.getKey());
-            told.add(member::gone);
+            told.add(member::deleted);
         }
     }
 }

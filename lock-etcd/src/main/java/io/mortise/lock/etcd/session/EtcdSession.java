@@ -47,7 +47,7 @@ public final class EtcdSession implements CurrentSession.Session {
     private final Map<String, LockQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
-    private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> removal = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Duration lease;
     private final SessionRenewal renewal;
@@ -204,7 +204,7 @@ public final class EtcdSession implements CurrentSession.Session {
         over(reason, unavailable(reason.detail()));
     }
 
-    /** From whichever side it comes: all leases are told, waiters look for a new session, and the lease is revoked. */
+    /** From whichever side it comes: all leases are told, waiters ask for a new session, and the lease is revoked. */
     private void over(LossReason reason, Throwable failure) {
         synchronized (this) {
             if (over) {
@@ -225,7 +225,7 @@ public final class EtcdSession implements CurrentSession.Session {
         queues.values().forEach(LockQueue::end);
         if (leaseId == 0) {
             closed.complete(null);
-            gone.complete(true); // nothing was ever attached to a lease that may yet be granted
+            removal.complete(true); // nothing was ever attached to a lease that may yet be granted
         } else {
             revoke();
         }
@@ -235,7 +235,7 @@ public final class EtcdSession implements CurrentSession.Session {
     private void revoke() {
         calls.revoke(leaseId).whenComplete((done, failure) -> {
             if (failure == null) {
-                gone.complete(true);
+                removal.complete(true);
                 closed.complete(null);
                 return;
             }
@@ -243,7 +243,7 @@ public final class EtcdSession implements CurrentSession.Session {
             Duration kept = keepAlive().map(EtcdKeepAlive::lease).orElse(context.requestTimeout());
             context.cleanUp(
                     "lease " + leaseId() + " of a session that has ended",
-                    () -> calls.revoke(leaseId).thenApply(gone::complete),
+                    () -> calls.revoke(leaseId).thenApply(removal::complete),
                     context.clock().now().plus(kept));
         });
     }
@@ -255,8 +255,8 @@ public final class EtcdSession implements CurrentSession.Session {
     }
 
     /** Completes when the store has dropped it, with all its keys. */
-    public CompletableFuture<Boolean> gone() {
-        return gone;
+    public CompletableFuture<Boolean> removal() {
+        return removal;
     }
 
     public LockException unavailable(String why) {

@@ -84,7 +84,7 @@ class EtcdDiagnosisTest {
         }
     }
 
-    /** While the client looks for another member it has no answer. */
+    /** While the client searches for another member it has no answer. */
     private static List<String> what(LockClient client) {
         try {
             return diagnosed(client);

@@ -210,10 +210,10 @@ class WatchMultiplexerTest {
     /** The server judges it by the token with which the stream was opened, and would go on refusing. */
     @Test
     void S07_aWatchThatIsRefusedEndsTheStreamAndTheNextOneOpensAnother() {
-        Watched stands = new Watched();
+        Watched other = new Watched();
         Watched refused = new Watched();
         Watched unanswered = new Watched();
-        watch(stands);
+        watch(other);
         stream().confirm(0);
         watch(refused);
         watch(unanswered);
@@ -225,7 +225,7 @@ class WatchMultiplexerTest {
                         .setCancelReason("etcdserver: invalid auth token"));
         assertThat(refused.told).hasSize(1);
         assertThat(stream().ended).isTrue();
-        assertThat(stands.closed).isNotNull();
+        assertThat(other.closed).isNotNull();
         assertThat(unanswered.closed).isNotNull();
         watch(new Watched());
         assertThat(streams).hasSize(2);
@@ -235,15 +235,15 @@ class WatchMultiplexerTest {
 
     @Test
     void S17_aWatchThatIsGivenUpBeforeItsConfirmationIsCancelledByIt() {
-        Watched stands = new Watched();
-        watch(stands);
+        Watched other = new Watched();
+        watch(other);
         stream().confirm(0);
         ClientCall<WatchRequest, WatchResponse> givenUp = watch(new Watched());
         givenUp.cancel("closed", null);
         assertThat(stream().cancelled()).as("the server chooses the id").isEmpty();
         stream().confirm(5);
         assertThat(stream().cancelled()).containsExactly(5L);
-        assertThat(stands.closed).isNull();
+        assertThat(other.closed).isNull();
     }
 
     @Test

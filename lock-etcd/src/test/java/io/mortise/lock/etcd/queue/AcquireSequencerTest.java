@@ -178,13 +178,13 @@ class AcquireSequencerTest {
     void S10_manyWhoAreNotWantedArePassedOver() {
         assertThat(order.mayGo(a)).isTrue();
         for (int i = 0; i < 100_000; i++) {
-            Named gone = new Named("gone");
-            assertThat(order.mayGo(gone)).isFalse();
-            gone.wanted = false;
+            Named left = new Named("left");
+            assertThat(order.mayGo(left)).isFalse();
+            left.wanted = false;
         }
         assertThat(order.mayGo(b)).isFalse();
         order.answered(a, false);
-        assertThat(told).hasSize(100_001).endsWith("gone is behind", "b goes");
+        assertThat(told).hasSize(100_001).endsWith("left is behind", "b goes");
     }
 
     /** Nothing passed between it and the store, so it is not "waiting" either. */

@@ -27,7 +27,7 @@ class QueueViewTest {
         assertThat(view.head()).isEmpty();
     }
 
-    /** The watch began before the look: it tells again what that has seen. */
+    /** The watch began before the read: it reports again what the read has seen. */
     @Test
     void whatTheLookHasSeenAlreadyDoesNotCount() {
         view.reset(10, List.of(new ContenderKey(A, 9)));

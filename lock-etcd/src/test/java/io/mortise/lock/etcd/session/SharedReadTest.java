@@ -10,17 +10,17 @@ import org.junit.jupiter.api.Test;
 
 class SharedReadTest {
     private final List<CompletableFuture<Boolean>> sent = new ArrayList<>();
-    private final SharedRead looks = new SharedRead(() -> {
-        CompletableFuture<Boolean> look = new CompletableFuture<>();
-        sent.add(look);
-        return look;
+    private final SharedRead reads = new SharedRead(() -> {
+        CompletableFuture<Boolean> read = new CompletableFuture<>();
+        sent.add(read);
+        return read;
     });
 
     private CompletableFuture<Boolean> ask() {
-        return looks.fromNow().toCompletableFuture();
+        return reads.fromNow().toCompletableFuture();
     }
 
-    /** Else the session that ended with the second event would be taken for one that stands. */
+    /** Else the session that ended with the second event would be taken for a valid one. */
     @Test
     void S07_aLookThatBeganBeforeAnEventIsNoAnswerToIt() {
         CompletableFuture<Boolean> before = ask();

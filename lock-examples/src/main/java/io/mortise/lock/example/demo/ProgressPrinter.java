@@ -5,7 +5,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 
 /**
- * Tells people how far the demo is: lines that stay, and one that counts. On a terminal that one is rewritten in place; in
+ * Prints the demo's progress: lines that stay, and one that counts. On a terminal that one is rewritten in place; in
  * a pipe or a file it is a plain line now and then.
  */
 final class ProgressPrinter {

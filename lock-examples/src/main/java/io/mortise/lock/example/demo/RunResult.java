@@ -2,7 +2,7 @@
 package io.mortise.lock.example.demo;
 
 /**
- * Figures of one run through the stock.
+ * Result of one run, with or without the lock: sales, refused writes, hand-offs.
  *
  * @param items in stock at the start
  * @param left in stock at the end, as the file says

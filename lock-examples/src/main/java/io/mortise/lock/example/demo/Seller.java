@@ -113,7 +113,7 @@ final class Seller implements AutoCloseable {
         } else {
             try {
                 // No isHeld() here: the demo shows that the resource refuses a late write even when the writer does not
-                // look.
+                // check.
                 file.write(Demo.ITEM, left - 1, lease.fencingToken());
             } catch (StaleTokenException e) {
                 say.accept(new WorkerMessage.Refused(lease.fencingToken(), e.highest(), lease.isHeld()));

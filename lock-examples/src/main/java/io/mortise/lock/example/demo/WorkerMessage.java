@@ -4,7 +4,7 @@ package io.mortise.lock.example.demo;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** One line that a worker says. {@link #line()} and {@link #parse} are inverse. */
+/** Message from a worker process to the demo, written as one line. {@link #line()} and {@link #parse} are inverse. */
 sealed interface WorkerMessage {
     String line();
 

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 
 /** Requests to one instance. */
 record Buyer(HttpClient http, String url) {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration MAX_WAIT = Duration.ofSeconds(30);
     private static final Pattern NUMBER = Pattern.compile("\"(?:unit|left)\":(\\d+)");
 
     static Buyer at(String url) {
@@ -39,7 +39,7 @@ record Buyer(HttpClient http, String url) {
     Answer buyInTheEnd(String item) throws IOException, InterruptedException {
         long start = System.nanoTime();
         Answer answer = buy(item);
-        while (answer.retryAfter() && System.nanoTime() - start < PATIENCE.toNanos()) {
+        while (answer.retryAfter() && System.nanoTime() - start < MAX_WAIT.toNanos()) {
             answer = buy(item);
         }
         return answer;

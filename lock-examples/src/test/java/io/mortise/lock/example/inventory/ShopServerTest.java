@@ -28,7 +28,7 @@ class ShopServerTest {
     /** On a machine that does many things at once, the first connection of a JVM takes its time. */
     private static final ClientOptions LONG_TIMEOUTS = ClientOptions.defaults().connectTimeout(Duration.ofSeconds(40));
 
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
     @TempDir
     private static Path dir = Path.of("");
@@ -49,7 +49,7 @@ class ShopServerTest {
     }
 
     private static Buyer open(LockClient client) throws IOException {
-        ShopServer server = ShopServer.start(new Shop(client, stock, PATIENCE, Duration.ZERO), 0);
+        ShopServer server = ShopServer.start(new Shop(client, stock, MAX_WAIT, Duration.ZERO), 0);
         servers.add(server);
         return Buyer.at(server.url());
     }

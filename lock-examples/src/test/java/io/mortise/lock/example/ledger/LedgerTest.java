@@ -67,7 +67,7 @@ class LedgerTest {
                 AtomicLong victim = new AtomicLong();
                 Await.until("one that has written has the lock", SOON, () -> {
                     victim.set(0);
-                    for (LockHolder holder : operator.named(WriterCommand.lockName(path))
+                    for (LockHolder holder : operator.named(LedgerWriterCommand.lockName(path))
                             .status()
                             .join()
                             .holders()) {

@@ -7,13 +7,13 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
- * Time of day that a server's clock showed. Comparable only with times of the same server, whose clock may have been set in
+ * Time of day by a server's clock, in microseconds. Comparable only with times of the same server, whose clock may have been set in
  * between.
  *
  * @param micros microseconds since 1970, as TIME and the scripts tell them
  */
 public record ServerTime(long micros) {
-    /** Stands for a time that is not known: every request that the server must refuse after it is refused. */
+    /** An unknown time: every request that the server must refuse after it is refused. */
     public static final ServerTime UNKNOWN = new ServerTime(0);
 
     /** Reads the reply to TIME. */

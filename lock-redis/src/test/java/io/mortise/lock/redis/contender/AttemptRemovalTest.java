@@ -55,7 +55,7 @@ class AttemptRemovalTest {
     }
 
     private long runs() throws Exception {
-        String runs = node.ask("a look", commands -> commands.get("runs"))
+        String runs = node.ask("a read", commands -> commands.get("runs"))
                 .toCompletableFuture()
                 .get(20, TimeUnit.SECONDS);
         return Long.parseLong(runs);

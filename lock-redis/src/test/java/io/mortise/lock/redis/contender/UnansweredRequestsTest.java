@@ -44,7 +44,7 @@ class UnansweredRequestsTest {
                 .as("a connection to another server")
                 .isFalse();
         assertThat(unanswered.resolvedBy(10, new ServerTime(501)))
-                .as("what was before is over")
+                .as("earlier requests have ended")
                 .isTrue();
     }
 }

@@ -9,7 +9,7 @@ import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The state of one attempt at one master: what it may have there, and how that is removed. */
+/** The state of one attempt at one master: the vote and queue entry that it may have there, and their removal. */
 final class AttemptAtMaster {
     private final RedlockMaster master;
     private final AttemptRemoval removal;

@@ -118,7 +118,7 @@ class QuarantinePolicyTest {
                         new MasterState(true, true, Optional.of(LEASE), Optional.empty(), NOW),
                         MAX_LEASE_DIFFERS,
                         VOTING))
-                .as("who was admitted by others goes on")
+                .as("who left the quarantine since others said so goes on")
                 .isEqualTo(new Decision.AlreadyVoting());
     }
 

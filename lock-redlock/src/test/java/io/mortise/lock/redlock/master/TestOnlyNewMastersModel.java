@@ -76,7 +76,7 @@ record TestOnlyNewMastersModel(Rule rule) {
                 return Optional.of(path.events("votes again"));
             }
             if (next.isEmpty() && path.state.nodes.stream().anyMatch(one -> !one.votes && !one.forgot)) {
-                return Optional.of(path.events("stands still"));
+                return Optional.of(path.events("stalls"));
             }
             next.stream().filter(one -> known.add(one.state)).forEach(open::add);
         }

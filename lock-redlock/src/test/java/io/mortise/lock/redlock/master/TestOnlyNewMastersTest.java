@@ -38,7 +38,7 @@ class TestOnlyNewMastersTest {
     @Test
     void decidingEachMasterByItsPeersWouldQuarantineANewMaster() {
         assertThat(new TestOnlyNewMastersModel(Rule.EACH_BY_THE_OTHERS).violation())
-                .hasValueSatisfying(events -> assertThat(events).endsWith("stands still"));
+                .hasValueSatisfying(events -> assertThat(events).endsWith("stalls"));
     }
 
     /** The other client let it leave quarantine, and it lost its data before this client read it again. */

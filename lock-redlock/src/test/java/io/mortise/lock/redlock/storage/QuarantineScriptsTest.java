@@ -38,7 +38,9 @@ class QuarantineScriptsTest extends RedlockScriptTest {
 
     @Test
     void S01_maxLeaseIsFixedWhenQuarantineIsLeft() {
-        assertThat(handshake(RUN, 5_000).get(3)).as("admitted before").isEqualTo(60_000L);
+        assertThat(handshake(RUN, 5_000).get(3))
+                .as("left the quarantine before")
+                .isEqualTo(60_000L);
         assertThat(handshake("another run", 0).get(3)).isEqualTo(60_000L);
         long since = since(handshake("another run", 0));
         assertThat(bench.onState(RedlockScript.LEAVE_QUARANTINE, "another run", String.valueOf(since), "5000", "0"))

@@ -86,7 +86,7 @@ class ReleaseScriptTest extends RedlockScriptTest {
         assertThat(bench.published(() -> bench.release(1))).containsExactly(hint("frozen", 2));
         bench.tryAcquire(4); // a newcomer is faster
         assertThat(bench.published(() -> bench.release(4)))
-                .as("it was told, and has time until a second is over")
+                .as("it was told, and has a second")
                 .isEmpty();
         bench.tryAcquire(5);
         bench.wokenLongAgo(2);

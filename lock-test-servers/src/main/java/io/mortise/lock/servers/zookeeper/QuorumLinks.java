@@ -27,7 +27,7 @@ final class QuorumLinks implements AutoCloseable {
                     links.add(new Link(
                             from,
                             to,
-                            TcpProxy.to("127.0.0.1", quorumPorts.get(to)).withPatience(LEADER_LISTENS),
+                            TcpProxy.to("127.0.0.1", quorumPorts.get(to)).withConnectRetry(LEADER_LISTENS),
                             TcpProxy.to("127.0.0.1", electionPorts.get(to))));
                 }
             }

@@ -118,7 +118,7 @@ class ChildJvmTest {
             ProcessHandle server =
                     ProcessHandle.of(Long.parseLong(line.substring(7))).orElseThrow();
             parent.kill();
-            Await.until("the server is gone", LIMIT, () -> ProcessState.hasEnded(server.pid()));
+            Await.until("the server ended", LIMIT, () -> ProcessState.hasEnded(server.pid()));
         }
     }
 
@@ -138,7 +138,7 @@ class ChildJvmTest {
                     .toList();
             assertThat(guards).hasSize(1).allMatch(ProcessHandle::destroy);
             parent.kill();
-            Await.until("the child is gone", LIMIT, () -> ProcessState.hasEnded(child.pid()));
+            Await.until("the child ended", LIMIT, () -> ProcessState.hasEnded(child.pid()));
         }
     }
 

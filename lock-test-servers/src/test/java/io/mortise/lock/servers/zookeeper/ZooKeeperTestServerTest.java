@@ -75,7 +75,7 @@ class ZooKeeperTestServerTest {
             Clients.create(client, "/lock", CreateMode.CONTAINER);
             Clients.create(client, "/lock/node", CreateMode.EPHEMERAL);
             client.delete("/lock/node", -1);
-            Await.until("the container is gone", LIMIT, () -> !Clients.exists(client, "/lock"));
+            Await.until("the container is deleted", LIMIT, () -> !Clients.exists(client, "/lock"));
         }
     }
 
@@ -102,7 +102,7 @@ class ZooKeeperTestServerTest {
         assertThat(server.data()).doesNotExist();
         // Some of ZooKeeper's threads are told to end and not waited for.
         Await.until(
-                "its threads are gone",
+                "its threads ended",
                 LIMIT,
                 () -> Thread.getAllStackTraces().keySet().stream()
                         .map(Thread::getName)

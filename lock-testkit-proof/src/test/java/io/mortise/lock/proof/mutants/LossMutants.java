@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What a holder hears when its lease is gone, and that it stays gone: S06 and S07. */
+/** What a holder is told when its lease was lost, and that it stays lost: S06 and S07. */
 final class LossMutants {
     private static final String REMOVED = "S07_aForcedReleaseIsAnnouncedOnceWithItsReason";
 
@@ -84,7 +84,7 @@ final class LossMutants {
                 keepAlive.extend(keepAlive.validUntil().plus(keepAlive.renewEvery()));
             }
 
-            /** What its own keep-alive no longer says, this says: the grant stands. */
+            /** Reports the grant as valid in place of its own keep-alive. */
             @Override
             public void renew(List<KeepAlive> due) {
                 super.renew(due);

@@ -12,7 +12,7 @@ import io.mortise.lock.spi.LockBackend;
  * @param killer the test of the kit that must fail
  */
 record Mutant(String defect, String rule, String killer, WrongBackend backend, WrongClient client) {
-    /** Breaks nothing: everything stands in the way that stands in the way of a mutant. */
+    /** Breaks nothing: the same layers as a mutant, without its defect. */
     static final Mutant NONE = new Mutant("no defect", "", "", ForwardingBackend::new, ForwardingClient::new);
 
     /** A defect of what a backend implements: between the core and the store. */

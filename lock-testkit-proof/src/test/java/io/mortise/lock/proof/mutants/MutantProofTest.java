@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The kit fails every mutant by the rule that it breaks, and passes what stands between the kit and the store otherwise. */
+/** The kit fails every mutant by the rule that it breaks, and passes what lies between the kit and the store otherwise. */
 @Tag("once")
 class MutantProofTest {
     /** They mostly wait. */

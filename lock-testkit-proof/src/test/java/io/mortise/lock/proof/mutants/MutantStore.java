@@ -46,14 +46,14 @@ final class MutantStore extends OneMemoryStore {
         return thread.getThreadGroup() != threads;
     }
 
-    /** What a wrong store keeps in memory is gone then. */
+    /** A wrong store then forgets what it keeps in memory. */
     @Override
     public void stopServer() {
         super.stopServer();
         shared.clear();
     }
 
-    /** Also where the mutant does not close what it stands before. */
+    /** Also where the mutant does not close its delegate. */
     @Override
     public void close() {
         honest.forEach(LockClient::close);

@@ -52,7 +52,7 @@ final class WithdrawalMutants {
                         honest -> new Locks(honest, WithdrawsOnlyOnCancel::new)),
                 client(
                         "S10",
-                        "an interrupt is noticed by the next look",
+                        "an interrupt is noticed by the next attempt",
                         "S10_anInterruptReturnsAtOnce",
                         honest -> new Locks(honest, LooksNowAndThen::new)),
                 client(

@@ -90,7 +90,7 @@ final class EventFormat {
         return word.equals(NONE) ? Optional.empty() : Optional.of(decode(word));
     }
 
-    /** A lone hyphen is escaped as well: it stands for nothing. */
+    /** A lone hyphen is escaped as well: it encodes an absent value. */
     private static String encode(String text) {
         return text.equals(NONE) ? "%2D" : URLEncoder.encode(text, StandardCharsets.UTF_8);
     }

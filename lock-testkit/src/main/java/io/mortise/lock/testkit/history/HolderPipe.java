@@ -51,12 +51,12 @@ final class HolderPipe {
         long id = commandIds.incrementAndGet();
         CompletableFuture<String> answer = new CompletableFuture<>();
         commands.put(id, answer);
-        ended.thenRun(() -> answer.completeExceptionally(gone())); // if it had ended before
+        ended.thenRun(() -> answer.completeExceptionally(exitFailure())); // if it had ended before
         ready.thenRun(() -> send(id + " " + command));
         return answer;
     }
 
-    private IllegalStateException gone() {
+    private IllegalStateException exitFailure() {
         return new IllegalStateException(process + " has ended; it said last: " + jvm.lastLines());
     }
 
@@ -74,8 +74,8 @@ final class HolderPipe {
                 heard(jvm.nextLine(FOR_EVER));
             }
         } catch (IllegalStateException | IllegalArgumentException | InterruptedException e) {
-            ready.completeExceptionally(gone());
-            commands.values().forEach(command -> command.completeExceptionally(gone()));
+            ready.completeExceptionally(exitFailure());
+            commands.values().forEach(command -> command.completeExceptionally(exitFailure()));
             ended.complete(null);
         }
     }

@@ -42,7 +42,7 @@ public abstract sealed class ChildProcess implements AutoCloseable permits Child
     }
 
     /**
-     * The next line of standard output that matches; lines before it are skipped and gone.
+     * The next line of standard output that matches; lines before it are dropped.
      *
      * @throws IllegalStateException if none came within {@code limit}, or the output ended; it names the child's last lines
      */

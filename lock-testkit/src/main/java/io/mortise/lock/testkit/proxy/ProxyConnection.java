@@ -134,7 +134,7 @@ final class ProxyConnection {
     /** Gets ready to dial again. Returns nanoseconds until then. */
     private long refused(IOException failure) throws IOException {
         log.debug("event=proxy-target-refused target={} error={}", target, failure.toString());
-        if (System.nanoTime() - accepted >= faults.patienceNanos) {
+        if (System.nanoTime() - accepted >= faults.connectRetryNanos) {
             throw failure;
         }
         server.close();

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The thread of a proxy. All state is its own; others send it commands, which are effective when they return. */
+/** Event loop of a proxy: one thread accepts, forwards and applies the faults. All state is its own; others send it commands, which are effective when they return. */
 final class ProxyEventLoop {
     private static final Logger log = LoggerFactory.getLogger(ProxyEventLoop.class);
     private static final long COMMAND_SECONDS = 10;

@@ -3,7 +3,7 @@ package io.mortise.lock.testkit.proxy;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Faults of one proxy at present. Touched by the proxy's own thread only. */
+/** Current faults of one proxy. Touched by the proxy's own thread only. */
 final class ProxyFaults {
     boolean blackHole;
     boolean withholdReplies;
@@ -14,9 +14,9 @@ final class ProxyFaults {
     long delayNanos;
 
     /** How long a target that refuses is called again, before the client is told by a reset. */
-    long patienceNanos;
+    long connectRetryNanos;
 
-    /** Ends every fault; the delay and the patience are properties of the network and stay. */
+    /** Ends every fault; the delay and the connect retry are properties of the network and stay. */
     void heal() {
         blackHole = false;
         withholdReplies = false;

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A TCP proxy on a free port of 127.0.0.1 that forwards to a target and breaks on command. Each command is in effect
- * when its method returns. One daemon thread for the whole proxy, gone after {@link #close()}. Thread-safe.
+ * when its method returns. One daemon thread for the whole proxy, which ends with {@link #close()}. Thread-safe.
  *
  * <p>When the target refuses, the proxy has accepted already, so the client sees a reset instead of a refusal.
  */
@@ -30,8 +30,8 @@ public final class TcpProxy implements FaultyLink {
      * Calls a target that refuses again for so long, before the client is told by a reset: for a client that would take a refusal
      * for "not yet", and a reset for worse.
      */
-    public TcpProxy withPatience(Duration patience) {
-        loop.tell(faults -> faults.patienceNanos = patience.toNanos());
+    public TcpProxy withConnectRetry(Duration limit) {
+        loop.tell(faults -> faults.connectRetryNanos = limit.toNanos());
         return this;
     }
 

@@ -20,7 +20,7 @@ class ExclusionCheckTest {
         story.breaks("S1", "S5");
     }
 
-    /** The older one looks once after the newer was granted, and the newer never looks. */
+    /** The older one checks once after the newer was granted, and the newer never does. */
     @Test
     void S1_aBeliefAfterTheNextGrant() {
         story.asks("a", 0).granted(10, 1).checks(30, true).told(40).released(50, 51, LOST);

@@ -42,14 +42,14 @@ enum HistoryDamage {
             "S6"),
     BELIEF_BEFORE_ITS_TIME(
             edit -> edit.pair(any -> true).flatMap(pair -> {
-                List<HistoryEvent.Checked> looks = edit.all(
+                List<HistoryEvent.Checked> checks = edit.all(
                         HistoryEvent.Checked.class,
                         check -> check.held() && check.call().equals(pair.one().call()));
-                long first = looks.stream()
+                long first = checks.stream()
                         .mapToLong(check -> check.at().latest())
                         .min()
                         .orElse(1);
-                long last = looks.stream()
+                long last = checks.stream()
                         .mapToLong(check -> check.at().earliest())
                         .max()
                         .orElse(0);

@@ -16,7 +16,7 @@ final class ModelLock {
 
     void enqueue(ModelThread thread) {
         queue.add(thread);
-        settle();
+        cleanUp();
     }
 
     /** The token, once it is granted. */
@@ -32,7 +32,7 @@ final class ModelLock {
             return false;
         }
         holder = null;
-        settle();
+        cleanUp();
         return true;
     }
 
@@ -48,7 +48,7 @@ final class ModelLock {
         return true;
     }
 
-    private void settle() {
+    private void cleanUp() {
         if (holder == null) {
             holder = queue.poll();
             if (holder != null) {

@@ -61,7 +61,7 @@ final class ModelProcess {
         return isDead() || threads.stream().allMatch(ModelThread::isIdle);
     }
 
-    /** Something that the store hears when the line is whole again. */
+    /** A message that reaches the store when the link is restored. */
     void owe(Runnable withdrawal) {
         owed.add(withdrawal);
     }

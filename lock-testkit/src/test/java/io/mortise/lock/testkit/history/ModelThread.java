@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
-/** One thread of a {@link ModelProcess}: asks, looks, writes, releases, one step at a time. */
+/** One thread of a {@link ModelProcess}: asks, checks, writes, releases, one step at a time. */
 final class ModelThread {
     private final ModelProcess process;
     private final ModelLock lock;
@@ -62,7 +62,7 @@ final class ModelThread {
             token = granted;
             events.add(new HistoryEvent.Granted(asked, process.span(now), OptionalLong.of(granted)));
         } else if (now >= limitAt) {
-            // While the line is cut the store keeps what it has until it hears of the end, or the session has ended.
+            // While the link is cut the store keeps what it has until it hears of the end, or the session has ended.
             Optional<String> failure = process.isCut() ? Optional.of("out of reach") : Optional.empty();
             events.add(new HistoryEvent.GaveUp(asked, process.span(now), failure));
             finish();
@@ -120,7 +120,7 @@ final class ModelThread {
         }
     }
 
-    /** The session is new: a waiter takes a new place; the grant of the old session is gone already. */
+    /** The session is new: a waiter is queued anew; the grant of the old session has been removed. */
     void renew() {
         if (call != null && token == null && !lock.knows(this)) {
             lock.enqueue(this);

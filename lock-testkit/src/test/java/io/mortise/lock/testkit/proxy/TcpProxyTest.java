@@ -44,14 +44,14 @@ class TcpProxyTest {
             assertThat(echo(two, 2)).isEqualTo(2);
             assertThat(proxy.connections()).isEqualTo(2);
         }
-        Await.until("the connections are gone", LIMIT, () -> proxy.connections() == 0);
+        Await.until("the connections are closed", LIMIT, () -> proxy.connections() == 0);
     }
 
     @Test
-    void withPatience_callsAgain_untilTheTargetListens() throws Exception {
+    void withConnectRetry_callsAgain_untilTheTargetListens() throws Exception {
         int port = server.port();
         server.close();
-        try (TcpProxy longTimeouts = TcpProxy.to("127.0.0.1", port).withPatience(Duration.ofHours(1));
+        try (TcpProxy longTimeouts = TcpProxy.to("127.0.0.1", port).withConnectRetry(Duration.ofHours(1));
                 Socket early = new Socket(InetAddress.getLoopbackAddress(), longTimeouts.port())) {
             early.setSoTimeout((int) LIMIT.toMillis());
             early.getOutputStream().write(7);

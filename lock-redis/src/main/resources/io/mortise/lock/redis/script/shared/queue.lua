@@ -1,11 +1,11 @@
--- The queue of one lock: who stands in the queue, and who of them can still be told. After what needs no queue.
+-- The queue of one lock: its entries, and which of their processes can still be told. Loaded by the scripts that need it.
 
 -- Redis asks for memory before the first write alone, and this one needs none, as leave does not: a full server still hands off.
 local function spare_memory()
   redis.call('HDEL', entries_key, '')
 end
 
--- False if it did not stand in the queue.
+-- False if it was not queued.
 local function leave(attempt)
   if redis.call('ZREM', queue_key, attempt) == 0 then
     return false
@@ -25,10 +25,10 @@ local function tell(first, message)
   redis.call(first.sharded and 'SPUBLISH' or 'PUBLISH', first.channel, message .. ' ' .. grant_key)
 end
 
--- So many dead ones are taken out in one run at most, in steps of so many: the server serves nobody else meanwhile.
+-- At most so many dead entries are removed in one run, in steps of so many: the server serves nobody else meanwhile.
 local MOST_DEAD, STEP = 1000, 100
 
--- What the entry of one in the queue says, if it still stands, and its process listens or is the one that asks; nil if it is dead.
+-- The fields of an entry that is still valid and whose process listens, or is the asker; nil if it is dead.
 local function live(attempt, now, asker, heard)
   local entry = redis.call('HGET', entries_key, attempt)
   local said, lease, until_micros, nonce, record = string.match(entry or '', '^(%S+) (%d+) (%d+) (%S+) (.*)$')
@@ -48,7 +48,7 @@ local function live(attempt, now, asker, heard)
   return { attempt = attempt, channel = channel, sharded = sharded, lease = lease, nonce = nonce, record = record }
 end
 
--- The first in the queue that is not dead; those before it are gone. Nil if nobody is left; nil and true if there were so many dead
+-- The first entry that is not dead; those before it are removed. Nil if none is left; nil and true if there were so many dead
 -- ones that the rest is for the next run.
 local function first_live(now, asker)
   local heard, dead_so_far, step = {}, 0, 1

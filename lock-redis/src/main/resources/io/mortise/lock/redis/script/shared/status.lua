@@ -1,4 +1,4 @@
--- Who holds a lock and who stands in the queue for it, as of one moment.
+-- Who holds a lock and who is queued for it, as of one moment.
 -- KEYS: as shared/keys has them
 -- The first text must not be one that an application chose: Lettuce would take "message" there for one that was published.
 -- Answers '' or '=' and the value of the grant, then the owner records of those in the queue, in their order

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 
 /** Runs one writer process of the ledger example. Ends at the latest when its standard input does. */
 @Command(name = "ledger-writer", hidden = true, description = "One writer, which 'ledger' starts by itself.")
-public final class WriterCommand implements Callable<Integer> {
+public final class LedgerWriterCommand implements Callable<Integer> {
     @Mixin
     private StoreOption store = new StoreOption();
 
@@ -29,7 +29,7 @@ public final class WriterCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Thread watch = new Thread(WriterCommand::endWithParent, "parent");
+        Thread watch = new Thread(LedgerWriterCommand::endWithParent, "parent");
         watch.setDaemon(true);
         watch.start();
         try (LockClient locks = store.connect();

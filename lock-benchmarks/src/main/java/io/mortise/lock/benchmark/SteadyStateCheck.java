@@ -11,15 +11,15 @@ import java.util.List;
  * @param rounds how many are compared with how many
  * @param tolerance how much less the smaller median may be, as a part of the greater
  */
-record SteadyState(int rounds, double tolerance) {
-    SteadyState {
+record SteadyStateCheck(int rounds, double tolerance) {
+    SteadyStateCheck {
         if (rounds < 1 || !(tolerance >= 0 && tolerance < 1)) {
             throw new IllegalArgumentException(rounds + " rounds, tolerance " + tolerance);
         }
     }
 
     /** @param series values of 0 or more, the latest last; too short a series does not stand still */
-    boolean standsStill(List<Double> series) {
+    boolean isSteady(List<Double> series) {
         int end = series.size();
         if (end < 2 * rounds) {
             return false;

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class SteadyStateTest {
-    private final SteadyState steady = new SteadyState(3, 0.1);
+class SteadyStateCheckTest {
+    private final SteadyStateCheck steady = new SteadyStateCheck(3, 0.1);
 
     private static List<Double> series(String values) {
         return Arrays.stream(values.split(" ")).map(Double::valueOf).toList();
@@ -34,15 +34,15 @@ class SteadyStateTest {
             0 0 0 0 0 0            | true  | nothing is as much as nothing
             0 0 0 1 1 1            | false | but less than something
             """)
-    void standsStill(String values, boolean expected, String why) {
-        assertThat(steady.standsStill(series(values))).as(why).isEqualTo(expected);
+    void isSteady(String values, boolean expected, String why) {
+        assertThat(steady.isSteady(series(values))).as(why).isEqualTo(expected);
     }
 
     @Test
     void aJvmThatWarmsUpIsSteadyOnlyWhenItIsNearItsEnd() {
-        // Ten times the final cost at first, and half of what is too much is gone with every three rounds.
+        // Ten times the final cost at first, and the excess halves with every three rounds.
         List<Double> series = new ArrayList<>();
-        while (!steady.standsStill(series)) {
+        while (!steady.isSteady(series)) {
             series.add(1 + 9 * Math.pow(2, -series.size() / 3.0));
         }
         assertThat(series.get(series.size() - 1)).isBetween(1.0, 1.15);
@@ -50,8 +50,8 @@ class SteadyStateTest {
 
     @Test
     void whatCannotBeComparedIsRefused() {
-        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyState(0, 0.1));
-        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyState(3, 1));
-        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyState(3, Double.NaN));
+        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyStateCheck(0, 0.1));
+        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyStateCheck(3, 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> new SteadyStateCheck(3, Double.NaN));
     }
 }

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Contract when a client's link falls silent. Needs {@link Faults#link}. */
-interface SilenceContract extends Contract {
+/** Contract for a link that delivers nothing any more, without a reset. Needs {@link Faults#link}. */
+interface SilentLinkContract extends Contract {
     ClientOptions SHORT_TIMEOUTS = ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1));
 
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S06, S07 and S11. */

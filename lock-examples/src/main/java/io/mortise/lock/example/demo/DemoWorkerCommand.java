@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 
 /** One worker process of the demo. Ends with the demo, however that ends: its standard input ends then. */
 @Command(name = "demo-worker", hidden = true, description = "A worker of the demo, which starts it by itself.")
-public final class WorkerCommand implements Callable<Integer> {
+public final class DemoWorkerCommand implements Callable<Integer> {
     @Parameters(index = "0", description = "The lock's name.")
     private String lockName = "";
 

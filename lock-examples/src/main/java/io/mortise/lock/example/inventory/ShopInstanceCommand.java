@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 
 /** One instance of the service: a process with one client and one port. Ends when its standard input does. */
 @Command(name = "inventory-instance", hidden = true, description = "One instance, which 'inventory' starts by itself.")
-public final class InstanceCommand implements Callable<Integer> {
+public final class ShopInstanceCommand implements Callable<Integer> {
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
     @Spec

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Contract of the callback forms: acquire, body, release. */
-interface CallContract extends Contract {
+/** Contract of {@code run} and {@code call}: acquire, run the body, release. */
+interface RunContract extends Contract {
     @Test
     default void call_runsUnderTheLockAndReleases() throws Exception {
         LockClient client = fixture().client();
