@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock;
 
-import io.mortise.lock.internal.EscapedText;
+import io.mortise.lock.internal.TextEscaper;
 import java.util.Objects;
 
 /** Thrown when the lease was lost: work done under it may have overlapped with another holder's. {@link #reason()} says why. */
@@ -12,7 +12,7 @@ public final class LeaseLostException extends LockException {
     private final LossReason reason;
 
     public LeaseLostException(String lockName, LossReason reason) {
-        super("lock \"" + EscapedText.shown(lockName) + "\" was lost: " + reason, null);
+        super("lock \"" + TextEscaper.shown(lockName) + "\" was lost: " + reason, null);
         this.lockName = lockName;
         this.reason = Objects.requireNonNull(reason, "reason");
     }

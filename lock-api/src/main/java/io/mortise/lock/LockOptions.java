@@ -2,7 +2,7 @@
 package io.mortise.lock;
 
 import io.mortise.lock.internal.DurationLimits;
-import io.mortise.lock.internal.EscapedText;
+import io.mortise.lock.internal.TextEscaper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -49,7 +49,7 @@ public final class LockOptions {
     /** What operators see beside each holder. Stored in the clear: no secrets. Default: none. */
     public LockOptions metadata(Map<String, String> pairs) {
         Map<String, String> copy = Map.copyOf(Objects.requireNonNull(pairs, "pairs"));
-        int bytes = EscapedText.metadata(copy).length() /* ASCII */;
+        int bytes = TextEscaper.metadata(copy).length() /* ASCII */;
         if (bytes > MAX_METADATA_BYTES) {
             throw new IllegalArgumentException(
                     "metadata takes " + bytes + " bytes when stored, must be at most " + MAX_METADATA_BYTES);

@@ -10,11 +10,11 @@ public sealed interface AttemptResult {
      * The lock is ours.
      *
      * @param token the fencing token, more than that of any grant of this name before
-     * @param keepAlive what the grant's deadline hangs on
+     * @param validity what the grant's deadline hangs on
      */
-    record Granted(long token, KeepAlive keepAlive) implements AttemptResult {
+    record Granted(long token, GrantValidity validity) implements AttemptResult {
         public Granted {
-            Objects.requireNonNull(keepAlive, "keepAlive");
+            Objects.requireNonNull(validity, "validity");
         }
     }
 

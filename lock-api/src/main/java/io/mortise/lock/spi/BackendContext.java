@@ -25,7 +25,7 @@ public interface BackendContext {
     Executor blocking();
 
     /** Renews this session from now on, with or without grants on it, until it is lost. */
-    void keep(KeepAlive session);
+    void keep(GrantValidity session);
 
     /**
      * Renews soon, in one call of {@link LockBackend#renew}, what is held and due only later: a server may have lost it, as after
@@ -33,7 +33,7 @@ public interface BackendContext {
      *
      * @param which of all of that kind that is held
      */
-    <K extends KeepAlive> void renewNow(Class<K> kind, Predicate<K> which);
+    <K extends GrantValidity> void renewNow(Class<K> kind, Predicate<K> which);
 
     /**
      * Repeats the clean-up in the background until its stage succeeds or the instant has passed; a client that

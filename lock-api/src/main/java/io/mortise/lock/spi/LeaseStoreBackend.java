@@ -70,19 +70,19 @@ public final class LeaseStoreBackend implements LockBackend {
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {
-        Map<Duration, Map<Grant, StoreKeepAlive>> byLease = new HashMap<>();
-        for (StoreKeepAlive mine : KeepAlive.cast(due, StoreKeepAlive.class)) {
+    public void renew(List<GrantValidity> due) {
+        Map<Duration, Map<Grant, StoreGrantValidity>> byLease = new HashMap<>();
+        for (StoreGrantValidity mine : GrantValidity.cast(due, StoreGrantValidity.class)) {
             byLease.computeIfAbsent(mine.lease, lease -> new HashMap<>()).put(mine.grant, mine);
         }
         byLease.forEach(this::renew);
     }
 
-    private void renew(Duration lease, Map<Grant, StoreKeepAlive> due) {
+    private void renew(Duration lease, Map<Grant, StoreGrantValidity> due) {
         MonotonicTime until = LockClock.deadline(context.clock().now(), lease);
         ask("renew " + due.size() + " leases", () -> store.renew(Set.copyOf(due.keySet()), lease))
                 .whenComplete((removed, failure) -> {
-                    for (StoreKeepAlive mine : due.values()) {
+                    for (StoreGrantValidity mine : due.values()) {
                         if (failure != null) {
                             mine.unknown(failure);
                         } else if (removed.contains(mine.grant)) {
@@ -123,11 +123,11 @@ public final class LeaseStoreBackend implements LockBackend {
         return answer;
     }
 
-    private static final class StoreKeepAlive extends KeepAlive {
+    private static final class StoreGrantValidity extends GrantValidity {
         private final Grant grant;
         private final Duration lease;
 
-        StoreKeepAlive(LockClock clock, Grant grant, Duration lease, MonotonicTime validUntil) {
+        StoreGrantValidity(LockClock clock, Grant grant, Duration lease, MonotonicTime validUntil) {
             super(clock, Durations.divide(lease, RENEWALS_PER_LEASE), validUntil);
             this.grant = grant;
             this.lease = lease;
@@ -173,7 +173,7 @@ public final class LeaseStoreBackend implements LockBackend {
                 return displaced("the answer that granted it was lost too long ago");
             }
             return new AttemptResult.Granted(
-                    token, new StoreKeepAlive(context.clock(), grant, lease, LockClock.deadline(from, lease)));
+                    token, new StoreGrantValidity(context.clock(), grant, lease, LockClock.deadline(from, lease)));
         }
 
         /** What has no answer may yet make a grant under the same id, at a time unknown: the next is asked for under another. */

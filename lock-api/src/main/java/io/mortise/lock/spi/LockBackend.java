@@ -40,10 +40,10 @@ public interface LockBackend extends AutoCloseable {
     Contender enqueue(LockRequest request, ContenderListener waiter);
 
     /**
-     * Renews all that is due, in as few requests as the store allows. Each is answered through its {@link KeepAlive}; one
+     * Renews all that is due, in as few requests as the store allows. Each is answered through its {@link GrantValidity}; one
      * that is not answered in a request timeout comes again. A failure of one must not touch the others.
      */
-    void renew(List<KeepAlive> due);
+    void renew(List<GrantValidity> due);
 
     /** The operator's view; empty if the backend does not support administration. */
     default Optional<LockAdmin> admin() {

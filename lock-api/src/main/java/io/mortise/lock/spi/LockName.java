@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.spi;
 
-import io.mortise.lock.internal.EscapedText;
+import io.mortise.lock.internal.TextEscaper;
 import java.util.Objects;
 import java.util.function.IntPredicate;
 
@@ -24,7 +24,7 @@ public record LockName(String value) {
         if (value.isEmpty()) {
             throw new IllegalArgumentException("lock name is empty, must have 1 to " + MAX_BYTES + " bytes of UTF-8");
         }
-        int bytes = EscapedText.utf8Length(value);
+        int bytes = TextEscaper.utf8Length(value);
         if (bytes > MAX_BYTES) {
             throw new IllegalArgumentException("lock name \"" + shown(value.substring(0, Math.min(32, value.length())))
                     + "…\" has " + bytes + " bytes of UTF-8, must have at most " + MAX_BYTES);
@@ -33,7 +33,7 @@ public record LockName(String value) {
 
     /** Letters, digits and {@code - _ . : @ + ~} stay, so that plain names can be read in the store's own tools. */
     public static boolean plainByte(int b) {
-        return EscapedText.plainByte(b);
+        return TextEscaper.plainByte(b);
     }
 
     /** {@link #escape(IntPredicate)} with {@link #plainByte}. */
@@ -47,7 +47,7 @@ public record LockName(String value) {
      * @param plainBytes which of the bytes 0 to 127 stay
      */
     public String escape(IntPredicate plainBytes) {
-        return EscapedText.escape(value, plainBytes);
+        return TextEscaper.escape(value, plainBytes);
     }
 
     /**
@@ -60,11 +60,11 @@ public record LockName(String value) {
 
     /** The inverse of {@link #escape}; throws IllegalArgumentException if the text cannot have come from there. */
     public static String unescape(String escaped) {
-        return EscapedText.unescape(escaped);
+        return TextEscaper.unescape(escaped);
     }
 
     /** A name for messages and logs, which cannot forge what is beside it (S19). */
     public static String shown(String name) {
-        return EscapedText.shown(name);
+        return TextEscaper.shown(name);
     }
 }

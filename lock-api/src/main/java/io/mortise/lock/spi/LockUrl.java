@@ -2,7 +2,7 @@
 package io.mortise.lock.spi;
 
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.spi.support.DurationFormat;
+import io.mortise.lock.spi.support.DurationParser;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -220,11 +220,11 @@ public final class LockUrl {
         return Optional.ofNullable(parameters.get(name));
     }
 
-    /** A duration as {@link DurationFormat} reads it. */
+    /** A duration as {@link DurationParser} reads it. */
     public Optional<Duration> duration(String name) {
         return text(name).map(value -> {
             try {
-                return DurationFormat.parse(value);
+                return DurationParser.parse(value);
             } catch (IllegalArgumentException e) {
                 throw invalid(name, value, String.valueOf(e.getMessage()));
             }

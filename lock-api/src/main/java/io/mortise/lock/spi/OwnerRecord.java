@@ -2,7 +2,7 @@
 package io.mortise.lock.spi;
 
 import io.mortise.lock.LockHolder;
-import io.mortise.lock.internal.EscapedText;
+import io.mortise.lock.internal.TextEscaper;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.HashMap;
@@ -33,12 +33,12 @@ public final class OwnerRecord {
                 .append(VERSION)
                 .append(EXCLUSIVE);
         return out.append(" host=")
-                .append(EscapedText.attribute(host))
+                .append(TextEscaper.attribute(host))
                 .append(" pid=")
                 .append(pid)
                 .append(" since=")
                 .append(since)
-                .append(EscapedText.metadata(metadata))
+                .append(TextEscaper.metadata(metadata))
                 .toString();
     }
 
@@ -71,8 +71,8 @@ public final class OwnerRecord {
                 }
                 String key = field.substring(0, equals);
                 String value = readable(field.substring(equals + 1));
-                if (key.startsWith(EscapedText.META)) {
-                    metadata.put(readable(key.substring(EscapedText.META.length())), value);
+                if (key.startsWith(TextEscaper.META)) {
+                    metadata.put(readable(key.substring(TextEscaper.META.length())), value);
                 } else {
                     fields.put(key, value);
                 }

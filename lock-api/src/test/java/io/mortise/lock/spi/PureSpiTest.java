@@ -94,7 +94,7 @@ class PureSpiTest {
         assertThat(ran).containsExactly("a5000000");
     }
 
-    private static final class Grant extends KeepAlive {
+    private static final class Grant extends GrantValidity {
         final List<String> events = new ArrayList<>();
 
         Grant(LockClock clock, MonotonicTime until) {

@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
             "What each scenario measures, and how to read it: docs/benchmarks.md."
         },
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
+        versionProvider = BenchmarkVersion.class,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -59,14 +59,14 @@ final class BenchmarkCommand implements Callable<Integer> {
     @Option(
             names = "--backend",
             paramLabel = "NAME",
-            completionCandidates = OptionNames.OfBackends.class,
+            completionCandidates = OptionCandidates.OfBackends.class,
             description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all.")
     private List<String> backendNames = List.of();
 
     @Option(
             names = "--scenario",
             paramLabel = "NAME",
-            completionCandidates = OptionNames.OfScenarios.class,
+            completionCandidates = OptionCandidates.OfScenarios.class,
             description = "Only this one; can be repeated. One of ${COMPLETION-CANDIDATES}. Default: all that the"
                     + " backend can be measured by.")
     private List<String> scenarioNames = List.of();
@@ -117,8 +117,8 @@ final class BenchmarkCommand implements Callable<Integer> {
             limits.writable("--json", file);
         }
 
-        MachineDescription here = MachineDescription.here(Version.mortise());
-        ProgressOutput output = new ProgressOutput(spec.commandLine().getOut());
+        MachineDescription here = MachineDescription.here(BenchmarkVersion.mortise());
+        ConsoleReport output = new ConsoleReport(spec.commandLine().getOut());
         output.begin(here, length, before, counted);
         ScenarioRunner runner =
                 new ScenarioRunner(new RoundSize(Duration.ofNanos(Math.round(length * 1e9)), smoke), before, counted);

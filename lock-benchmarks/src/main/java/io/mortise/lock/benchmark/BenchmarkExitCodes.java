@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark;
 
-import io.mortise.lock.benchmark.scenario.ExclusionViolated;
+import io.mortise.lock.benchmark.scenario.ExclusionViolationException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
@@ -20,7 +20,7 @@ final class BenchmarkExitCodes {
     private BenchmarkExitCodes() {}
 
     static int of(Exception failure) {
-        if (failure instanceof ExclusionViolated) {
+        if (failure instanceof ExclusionViolationException) {
             return FAILED;
         }
         return failure instanceof IOException || failure instanceof UncheckedIOException ? IO : SOFTWARE;

@@ -6,7 +6,7 @@ import io.mortise.lock.benchmark.backend.TestBed;
 import io.mortise.lock.benchmark.report.ScenarioResult;
 import io.mortise.lock.benchmark.report.WarmUpReport;
 import io.mortise.lock.benchmark.scenario.CompetitorRound;
-import io.mortise.lock.benchmark.scenario.RoundFigures;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import io.mortise.lock.benchmark.scenario.RoundSize;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import java.util.ArrayList;
@@ -31,9 +31,9 @@ final class ScenarioRunner {
         this.rounds = rounds;
     }
 
-    /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolated if a competitor let two in at once */
+    /** @throws io.mortise.lock.benchmark.scenario.ExclusionViolationException if a competitor let two in at once */
     ScenarioResult run(TestBed backend, Scenario scenario) throws Exception {
-        Map<String, List<RoundFigures>> figures = new LinkedHashMap<>();
+        Map<String, List<RoundMeasurements>> figures = new LinkedHashMap<>();
         List<Competitor> competitors =
                 backend.competitors().stream().filter(scenario::suits).toList();
         competitors.forEach(competitor -> figures.put(competitor.name(), new ArrayList<>()));
@@ -42,7 +42,7 @@ final class ScenarioRunner {
             warmedUp = warmUp(backend, competitors, scenario, line);
             for (int round = 0; round < rounds; round++) {
                 for (Competitor competitor : turns(competitors, round)) {
-                    RoundFigures given = trial(backend, scenario, competitor, line.endpoint(), effort);
+                    RoundMeasurements given = trial(backend, scenario, competitor, line.endpoint(), effort);
                     figures.getOrDefault(competitor.name(), new ArrayList<>()).add(given);
                 }
             }
@@ -68,7 +68,7 @@ final class ScenarioRunner {
         return WarmUpReport.UNWATCHED;
     }
 
-    private static RoundFigures trial(
+    private static RoundMeasurements trial(
             TestBed backend, Scenario scenario, Competitor competitor, String endpoint, RoundSize effort)
             throws Exception {
         String name = backend.name() + " " + scenario.name() + ", " + competitor.name();

@@ -3,7 +3,7 @@ package io.mortise.lock.benchmark;
 
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.report.WarmUpReport;
-import io.mortise.lock.benchmark.scenario.RoundFigures;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,7 +27,7 @@ record WarmUpRounds(int most, SteadyStateCheck steady) {
 
     /** One competitor's part of a round. */
     interface Turn {
-        RoundFigures of(Competitor competitor) throws Exception;
+        RoundMeasurements of(Competitor competitor) throws Exception;
     }
 
     /** @param measure the figure that is to stand still */

@@ -8,7 +8,7 @@ import io.mortise.lock.benchmark.backend.TestBeds;
 import io.mortise.lock.benchmark.report.JsonReport;
 import io.mortise.lock.benchmark.report.ScenarioResult;
 import io.mortise.lock.benchmark.scenario.CompetitorRound;
-import io.mortise.lock.benchmark.scenario.RoundFigures;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import io.mortise.lock.benchmark.scenario.RoundSize;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import java.time.Duration;
@@ -39,8 +39,8 @@ class BenchmarkPlanTest {
             }
 
             @Override
-            public RoundFigures run(CompetitorRound trial) {
-                return new RoundFigures(Map.of("figure", 1.0), Map.of(), "");
+            public RoundMeasurements run(CompetitorRound trial) {
+                return new RoundMeasurements(Map.of("figure", 1.0), Map.of(), "");
             }
         };
     }

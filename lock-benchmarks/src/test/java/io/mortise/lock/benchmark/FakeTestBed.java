@@ -3,10 +3,10 @@ package io.mortise.lock.benchmark;
 
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.CompetitorSession;
-import io.mortise.lock.benchmark.backend.FigureGoal;
 import io.mortise.lock.benchmark.backend.HeldGrant;
-import io.mortise.lock.benchmark.backend.RoundTripProbe;
+import io.mortise.lock.benchmark.backend.PerformanceTarget;
 import io.mortise.lock.benchmark.backend.TestBed;
+import io.mortise.lock.benchmark.backend.WriteRoundTripProbe;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -88,7 +88,7 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
     }
 
     @Override
-    public RoundTripProbe roundTrip(String endpoint) {
+    public WriteRoundTripProbe roundTrip(String endpoint) {
         throw new UnsupportedOperationException();
     }
 
@@ -108,7 +108,7 @@ record FakeTestBed(List<Competitor> competitors, String endpoint) implements Tes
     }
 
     @Override
-    public List<FigureGoal> goals() {
+    public List<PerformanceTarget> goals() {
         return List.of();
     }
 

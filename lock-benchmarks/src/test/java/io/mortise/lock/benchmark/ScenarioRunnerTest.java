@@ -8,7 +8,7 @@ import io.mortise.lock.benchmark.backend.CompetitorSession;
 import io.mortise.lock.benchmark.report.ScenarioResult;
 import io.mortise.lock.benchmark.report.WarmUpReport;
 import io.mortise.lock.benchmark.scenario.CompetitorRound;
-import io.mortise.lock.benchmark.scenario.RoundFigures;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import io.mortise.lock.benchmark.scenario.RoundSize;
 import io.mortise.lock.benchmark.scenario.Scenario;
 import io.mortise.lock.benchmark.scenario.Scenarios;
@@ -45,10 +45,10 @@ class ScenarioRunnerTest {
             }
 
             @Override
-            public RoundFigures run(CompetitorRound trial) {
+            public RoundMeasurements run(CompetitorRound trial) {
                 order.add(trial.toString().replaceAll(".*, ", ""));
                 Map<String, Double> values = Map.of("trials before", order.size() - 1.0, "constant", 7.0);
-                return new RoundFigures(values, Map.of(), "");
+                return new RoundMeasurements(values, Map.of(), "");
             }
         };
     }

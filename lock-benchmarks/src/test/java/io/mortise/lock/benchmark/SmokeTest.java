@@ -47,7 +47,7 @@ class SmokeTest {
     @BeforeAll
     @Timeout(value = 5, unit = TimeUnit.MINUTES) // seconds, unless the machine is very busy
     void runAll() throws Exception {
-        ProgressOutput output = new ProgressOutput(new PrintWriter(out));
+        ConsoleReport output = new ConsoleReport(new PrintWriter(out));
         BenchmarkPlan.Listener listener = new BenchmarkPlan.Listener() {
             @Override
             public void started(TestBed backend) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.report.WarmUpReport;
-import io.mortise.lock.benchmark.scenario.RoundFigures;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +24,7 @@ class WarmUpRoundsTest {
             List<Double> own = script.getOrDefault(competitor.name(), List.of());
             long round = turns.stream().filter(competitor.name()::equals).count();
             turns.add(competitor.name());
-            return new RoundFigures(Map.of("cost", own.get(Math.min((int) round, own.size() - 1))), Map.of(), "");
+            return new RoundMeasurements(Map.of("cost", own.get(Math.min((int) round, own.size() - 1))), Map.of(), "");
         });
     }
 
@@ -68,7 +68,7 @@ class WarmUpRoundsTest {
     void aFigureThatNobodyMeasuresIsAMistake() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> WarmUpRounds.upTo(3)
-                        .run(competitors, "speed", any -> new RoundFigures(Map.of("cost", 1.0), Map.of(), "")))
+                        .run(competitors, "speed", any -> new RoundMeasurements(Map.of("cost", 1.0), Map.of(), "")))
                 .withMessage("no \"speed\" among [cost]");
     }
 }

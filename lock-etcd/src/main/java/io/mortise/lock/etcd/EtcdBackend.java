@@ -5,24 +5,24 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.etcd.admin.EtcdLockAdmin;
-import io.mortise.lock.etcd.connection.EtcdConnection;
 import io.mortise.lock.etcd.connection.EtcdErrors;
+import io.mortise.lock.etcd.connection.EtcdFailoverConnection;
 import io.mortise.lock.etcd.connection.EtcdRequests;
 import io.mortise.lock.etcd.connection.EtcdSettings;
 import io.mortise.lock.etcd.connection.TlsMismatchProbe;
 import io.mortise.lock.etcd.contender.EtcdContender;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
-import io.mortise.lock.etcd.session.EtcdKeepAlive;
 import io.mortise.lock.etcd.session.EtcdSessionManager;
+import io.mortise.lock.etcd.session.EtcdSessionValidity;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.session.DeferredWatches;
-import io.mortise.lock.spi.support.AccessCheck;
 import io.mortise.lock.spi.support.ConnectDeadline;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +33,7 @@ final class EtcdBackend implements LockBackend {
     private final EtcdSettings settings;
     private final BackendContext context;
     private final EtcdKeyLayout keys;
-    private final EtcdConnection connection;
+    private final EtcdFailoverConnection connection;
     private final EtcdRequests requests;
     private final EtcdSessionManager sessions;
     private final DeferredWatches deferredWatches;
@@ -42,7 +42,7 @@ final class EtcdBackend implements LockBackend {
         this.settings = settings;
         this.context = context;
         this.keys = new EtcdKeyLayout(settings.namespace());
-        this.connection = new EtcdConnection(settings, context);
+        this.connection = new EtcdFailoverConnection(settings, context);
         this.requests = new EtcdRequests(connection, context);
         this.sessions = new EtcdSessionManager(requests, keys, context, settings.leaseDuration());
         this.deferredWatches = new DeferredWatches(context.clock(), EtcdContender.WATCH_OWN_KEY_AFTER);
@@ -59,7 +59,7 @@ final class EtcdBackend implements LockBackend {
             backend.connection.close();
             throw e;
         }
-        backend.settings.accessCheck().ifPresent(AccessCheck::log);
+        backend.settings.accessCheck().ifPresent(StoreExposureCheck::log);
         return backend;
     }
 
@@ -67,7 +67,7 @@ final class EtcdBackend implements LockBackend {
         ConnectDeadline deadline = ConnectDeadline.of(endpoints(), context.connectTimeout());
         TlsMismatchProbe mismatch =
                 new TlsMismatchProbe(settings.endpointList(), settings.tls().isPresent());
-        EtcdKeepAlive first = deadline.tryFor(() -> {
+        EtcdSessionValidity first = deadline.tryFor(() -> {
             try {
                 return deadline.await(
                         sessions.current().ready().toCompletableFuture(),
@@ -108,12 +108,12 @@ final class EtcdBackend implements LockBackend {
     @Override
     public Contender enqueue(LockRequest request, ContenderListener listener) {
         return new EtcdContender(
-                sessions, context.clock(), deferredWatches, EtcdTransactionGuard::unwrap, request, listener);
+                sessions, context.clock(), deferredWatches, GrantKeyCondition::unwrap, request, listener);
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {
-        KeepAlive.cast(due, EtcdKeepAlive.class).forEach(EtcdKeepAlive::renew);
+    public void renew(List<GrantValidity> due) {
+        GrantValidity.cast(due, EtcdSessionValidity.class).forEach(EtcdSessionValidity::renew);
     }
 
     @Override

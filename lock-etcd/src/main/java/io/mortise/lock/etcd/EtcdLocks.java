@@ -4,7 +4,7 @@ package io.mortise.lock.etcd;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import java.util.Objects;
 
 /** Programmatic configuration of etcd: TLS of your own, or a jetcd {@code Client} that the application already has. */
@@ -21,7 +21,7 @@ public final class EtcdLocks {
      */
     public static LockClient connect(EtcdOptions etcd, ClientOptions options) {
         Objects.requireNonNull(etcd, "etcd");
-        return LockClients.over(context -> EtcdBackend.open(etcd, context), options);
+        return BackendClients.over(context -> EtcdBackend.open(etcd, context), options);
     }
 
     /**
@@ -29,9 +29,9 @@ public final class EtcdLocks {
      *
      * @throws IllegalArgumentException if the lease is not of a lock on etcd
      */
-    public static EtcdGuard guard(Lease lease) {
+    public static EtcdFencingCondition guard(Lease lease) {
         Objects.requireNonNull(lease, "lease");
-        return lease.unwrap(EtcdGuard.class)
+        return lease.unwrap(EtcdFencingCondition.class)
                 .orElseThrow(() -> new IllegalArgumentException(lease + " is not of a lock on etcd"));
     }
 }

@@ -3,8 +3,8 @@ package io.mortise.lock.etcd;
 
 import io.mortise.lock.servers.etcd.EtcdTestCluster;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("long")
 class EtcdClusterConformanceTest extends HealthyConformance {
     @RegisterExtension
-    static final ConformanceServer<EtcdTestCluster> CLUSTER = EtcdUnderTest.cluster();
+    static final TestServerExtension<EtcdTestCluster> CLUSTER = EtcdUnderTest.cluster();
 
     @Override
     protected BackendUnderTest backend() {

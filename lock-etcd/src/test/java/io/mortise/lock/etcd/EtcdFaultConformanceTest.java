@@ -3,8 +3,8 @@ package io.mortise.lock.etcd;
 
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
+import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("once")
 class EtcdFaultConformanceTest extends FaultConformance {
     @RegisterExtension
-    static final ConformanceServer<EtcdTestServer> SERVER = EtcdUnderTest.server();
+    static final TestServerExtension<EtcdTestServer> SERVER = EtcdUnderTest.server();
 
     @Override
     protected BackendUnderTest backend() {

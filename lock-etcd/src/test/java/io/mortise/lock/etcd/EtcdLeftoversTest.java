@@ -11,7 +11,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.etcd.contender.EtcdContender;
 import io.mortise.lock.servers.etcd.EtcdServerOptions;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
@@ -62,7 +62,7 @@ class EtcdLeftoversTest extends OneServerTest {
     void S17_aWatchRegisteredAfterTheReleaseEnds() throws Exception {
         CompletableFuture<EtcdBackend> opened = new CompletableFuture<>();
         EtcdOptions options = namespace.options().interceptors(List.of(wire));
-        try (LockClient client = LockClients.over(
+        try (LockClient client = BackendClients.over(
                 context -> {
                     EtcdBackend backend = EtcdBackend.open(options, context);
                     opened.complete(backend);

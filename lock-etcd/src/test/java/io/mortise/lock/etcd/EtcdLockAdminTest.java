@@ -8,7 +8,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
-import io.mortise.lock.etcd.admin.EtcdDiagnosis;
+import io.mortise.lock.etcd.admin.EtcdRiskCheck;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -87,7 +87,7 @@ class EtcdLockAdminTest extends OneServerTest {
     @Test
     void diagnoseTellsOfASingleServerThatLetsAnyoneIn() throws Exception {
         String version = namespace.bare().status().version();
-        List<LockAdmin.Finding> known = EtcdDiagnosis.ofMember("127.0.0.1:" + server.port(), version, true, false);
+        List<LockAdmin.Finding> known = EtcdRiskCheck.ofMember("127.0.0.1:" + server.port(), version, true, false);
         List<LockAdmin.Finding> findings = get(admin.diagnose());
         assertThat(findings).hasSize(2 + known.size()).containsAll(known);
         assertThat(findings)

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.Client;
 import io.grpc.netty.GrpcSslContexts;
-import io.mortise.lock.etcd.connection.ManagedEtcdClient;
+import io.mortise.lock.etcd.connection.EtcdClientFactory;
 import io.netty.handler.ssl.SslContext;
 import java.net.URI;
 import java.time.Duration;
@@ -100,7 +100,7 @@ class EtcdOptionsTest {
 
     @Test
     void addressesGoToJetcdAsItReadsThem() {
-        URI target = URI.create(ManagedEtcdClient.target(List.of("h:1", "[::1]:2", "a_b:3")));
+        URI target = URI.create(EtcdClientFactory.target(List.of("h:1", "[::1]:2", "a_b:3")));
         assertThat(target.getScheme()).isEqualTo("ip");
         assertThat(target.getAuthority()).isNull();
         assertThat(target.getPath()).isEqualTo("/h:1,[::1]:2,a_b:3");

@@ -10,8 +10,8 @@ import io.mortise.lock.servers.etcd.EtcdTestCluster;
 import io.mortise.lock.servers.etcd.EtcdTestServer;
 import io.mortise.lock.servers.etcd.RawEtcd;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.TestServerExtension;
 import io.mortise.lock.testkit.proxy.ClusterLinks;
 import java.net.URI;
 import java.time.Duration;
@@ -34,12 +34,12 @@ import java.util.stream.Collectors;
  */
 final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTest<ClusterLinks> {
     private final String namespace = "conformance-" + UUID.randomUUID() + "/";
-    private final ConformanceServer<S> server;
+    private final TestServerExtension<S> server;
     private final Consumer<S> stop;
     private final Consumer<S> restart;
     private final List<URI> members;
 
-    private EtcdUnderTest(ConformanceServer<S> server, Consumer<S> stop, Consumer<S> restart) {
+    private EtcdUnderTest(TestServerExtension<S> server, Consumer<S> stop, Consumer<S> restart) {
         this.server = server;
         this.stop = stop;
         this.restart = restart;
@@ -48,24 +48,24 @@ final class EtcdUnderTest<S extends AutoCloseable> extends LinkedBackendUnderTes
                 .toList();
     }
 
-    static EtcdUnderTest<EtcdTestServer> on(ConformanceServer<EtcdTestServer> server) {
+    static EtcdUnderTest<EtcdTestServer> on(TestServerExtension<EtcdTestServer> server) {
         return new EtcdUnderTest<>(server, EtcdTestServer::stop, EtcdTestServer::restart);
     }
 
     /** All its members are stopped at once: one that ends in good order hands its lead over first. */
-    static EtcdUnderTest<EtcdTestCluster> onCluster(ConformanceServer<EtcdTestCluster> cluster) {
+    static EtcdUnderTest<EtcdTestCluster> onCluster(TestServerExtension<EtcdTestCluster> cluster) {
         return new EtcdUnderTest<>(cluster, EtcdTestCluster::killAll, EtcdTestCluster::restartAll);
     }
 
     /** It keeps its data over a restart. One from outside must be on this machine, and may serve others at the same time. */
-    static ConformanceServer<EtcdTestServer> server() {
-        return new ConformanceServer<>(
+    static TestServerExtension<EtcdTestServer> server() {
+        return new TestServerExtension<>(
                 "etcd", () -> EtcdTestServer.start(EtcdServerOptions.defaults().withKeptData()), EtcdTestServer::url);
     }
 
     /** Three members. One from outside is given by all its members, and otherwise as {@link #server}. */
-    static ConformanceServer<EtcdTestCluster> cluster() {
-        return new ConformanceServer<>("etcd.cluster", EtcdTestCluster::start, EtcdTestCluster::url);
+    static TestServerExtension<EtcdTestCluster> cluster() {
+        return new TestServerExtension<>("etcd.cluster", EtcdTestCluster::start, EtcdTestCluster::url);
     }
 
     /** The shorter default does not stand a machine that stalls: a renewal must be answered within three quarters of it. */

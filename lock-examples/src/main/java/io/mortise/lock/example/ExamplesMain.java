@@ -3,11 +3,11 @@ package io.mortise.lock.example;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
-import io.mortise.lock.example.demo.DemoCommand;
 import io.mortise.lock.example.demo.DemoWorkerCommand;
-import io.mortise.lock.example.inventory.InventoryCommand;
+import io.mortise.lock.example.demo.SalesDemoCommand;
+import io.mortise.lock.example.inventory.InventoryServiceCommand;
 import io.mortise.lock.example.inventory.ShopInstanceCommand;
-import io.mortise.lock.example.ledger.LedgerCommand;
+import io.mortise.lock.example.ledger.LedgerSupervisorCommand;
 import io.mortise.lock.example.ledger.LedgerWriterCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -28,11 +28,11 @@ import picocli.CommandLine.Spec;
         description = "Programs to copy from. Each starts several processes that share one lock.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
-            DemoCommand.class,
+            SalesDemoCommand.class,
             DemoWorkerCommand.class,
-            InventoryCommand.class,
+            InventoryServiceCommand.class,
             ShopInstanceCommand.class,
-            LedgerCommand.class,
+            LedgerSupervisorCommand.class,
             LedgerWriterCommand.class
         })
 public final class ExamplesMain implements Runnable {

@@ -7,7 +7,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
@@ -78,8 +78,8 @@ final class MemoryBackend implements LockBackend {
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {
-        List<MemoryQueueEntry.Grant> grants = KeepAlive.cast(due, MemoryQueueEntry.Grant.class);
+    public void renew(List<GrantValidity> due) {
+        List<MemoryQueueEntry.Grant> grants = GrantValidity.cast(due, MemoryQueueEntry.Grant.class);
         List<MemoryQueueEntry> entries =
                 grants.stream().map(grant -> grant.entry).toList();
         MonotonicTime sent = clock().now();

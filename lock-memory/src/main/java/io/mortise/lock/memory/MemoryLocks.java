@@ -3,7 +3,7 @@ package io.mortise.lock.memory;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockBackend;
 import java.util.Objects;
@@ -49,13 +49,13 @@ public final class MemoryLocks {
         Objects.requireNonNull(faults, "faults");
         Function<BackendContext, LockBackend> open = context -> backend(store, faults, context);
         return store.clock()
-                .map(clock -> LockClients.over(open, options, clock))
-                .orElseGet(() -> LockClients.over(open, options));
+                .map(clock -> BackendClients.over(open, options, clock))
+                .orElseGet(() -> BackendClients.over(open, options));
     }
 
     /**
      * One connection to a store without the client around it: what a test puts something of its own in front of, and hands to
-     * {@link LockClients#over}. Faults as in {@link #connect(MemoryStore, ClientOptions, MemoryFaults)}.
+     * {@link BackendClients#over}. Faults as in {@link #connect(MemoryStore, ClientOptions, MemoryFaults)}.
      */
     public static LockBackend backend(MemoryStore store, MemoryFaults faults, BackendContext context) {
         Objects.requireNonNull(store, "store");

@@ -4,7 +4,7 @@ package io.mortise.lock.memory;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicTime;
@@ -66,7 +66,7 @@ final class MemoryQueueEntry {
     }
 
     /** What the holder's deadline hangs on: one per grant, counted from the instant that the store made it. */
-    static final class Grant extends KeepAlive {
+    static final class Grant extends GrantValidity {
         final MemoryQueueEntry entry;
 
         Grant(MemoryQueueEntry entry, MonotonicTime madeAt) {

@@ -12,9 +12,9 @@ import io.mortise.lock.redis.client.ManagedRedisClient;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.redis.node.NodeListener;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.support.CloseDeadline;
+import io.mortise.lock.spi.support.BoundedCloseWait;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -40,8 +40,8 @@ final class ClusterConnections implements RedisConnections, NodeListener {
     private final String endpoints;
     private final RedisClusterClient client;
     private final @Nullable ManagedRedisClient<RedisClusterClient> own;
-    private final ClusterTopology topology;
-    private final Map<String, RedisNode> nodes = new ConcurrentHashMap<>();
+    private final ClusterTopologyRefresher topology;
+    private final Map<String, RedisNodeClient> nodes = new ConcurrentHashMap<>();
     private final AtomicInteger connections = new AtomicInteger();
     private volatile @Nullable StatefulRedisClusterPubSubConnection<String, String> hub;
     private volatile boolean closed;
@@ -65,7 +65,7 @@ final class ClusterConnections implements RedisConnections, NodeListener {
         this.endpoints = options.toString();
         this.own = own;
         this.client = own != null ? own.client() : options.clusterClient().orElseThrow();
-        this.topology = new ClusterTopology(client, context.clock(), this::isWhole, listener::rerouted);
+        this.topology = new ClusterTopologyRefresher(client, context.clock(), this::isWhole, listener::rerouted);
     }
 
     static ClusterConnections open(
@@ -118,7 +118,7 @@ final class ClusterConnections implements RedisConnections, NodeListener {
     }
 
     @Override
-    public RedisNode nodeOf(RedisKeyLayout.OfLock lock) {
+    public RedisNodeClient nodeOf(RedisKeyLayout.OfLock lock) {
         RedisClusterNode master = client.getPartitions().getMasterBySlot(lock.slot());
         if (master == null) {
             topology.refresh();
@@ -128,17 +128,17 @@ final class ClusterConnections implements RedisConnections, NodeListener {
     }
 
     /** Started outside the map: a connection that fails at once takes its node out again. */
-    private RedisNode node(RedisClusterNode master) {
-        RedisNode known = nodes.get(master.getNodeId());
+    private RedisNodeClient node(RedisClusterNode master) {
+        RedisNodeClient known = nodes.get(master.getNodeId());
         if (known != null) {
             return known;
         }
-        RedisNode fresh = newNode(
+        RedisNodeClient fresh = newNode(
                 master.getNodeId(),
                 endpoints + " (" + address(master) + ")",
                 () -> connection(master.getNodeId()),
                 this);
-        RedisNode other = nodes.putIfAbsent(master.getNodeId(), fresh);
+        RedisNodeClient other = nodes.putIfAbsent(master.getNodeId(), fresh);
         if (other != null) {
             return other;
         }
@@ -158,20 +158,20 @@ final class ClusterConnections implements RedisConnections, NodeListener {
                 : by.getConnectionAsync(nodeId);
     }
 
-    private RedisNode nowhere(String why) {
-        RedisNode none =
+    private RedisNodeClient nowhere(String why) {
+        RedisNodeClient none =
                 newNode("", endpoints, () -> CompletableFuture.failedFuture(new RedisException(why)), listener);
         none.start("");
         return none;
     }
 
-    private RedisNode newNode(
+    private RedisNodeClient newNode(
             String id,
             String at,
             Supplier<CompletionStage<StatefulRedisPubSubConnection<String, String>>> connect,
             NodeListener told) {
-        return new RedisNode(
-                new RedisNode.Target(id, at, connect, true),
+        return new RedisNodeClient(
+                new RedisNodeClient.Target(id, at, connect, true),
                 context,
                 context.requestTimeout(),
                 options.waitReplicas(),
@@ -180,7 +180,7 @@ final class ClusterConnections implements RedisConnections, NodeListener {
 
     /** Sharded where the server can: what is published then stays on that node and its replicas. */
     @Override
-    public String listen(RedisNode at, RedisKeyLayout.OfLock lock) {
+    public String listen(RedisNodeClient at, RedisKeyLayout.OfLock lock) {
         if (!at.sharded()) {
             return at.channel();
         }
@@ -190,8 +190,8 @@ final class ClusterConnections implements RedisConnections, NodeListener {
     }
 
     @Override
-    public Map<String, RedisNode> servers() {
-        Map<String, RedisNode> servers = new LinkedHashMap<>();
+    public Map<String, RedisNodeClient> servers() {
+        Map<String, RedisNodeClient> servers = new LinkedHashMap<>();
         masters().forEach(master -> servers.put(address(master), node(master)));
         return servers;
     }
@@ -204,23 +204,23 @@ final class ClusterConnections implements RedisConnections, NodeListener {
     }
 
     @Override
-    public void message(RedisNode from, String text) {
+    public void message(RedisNodeClient from, String text) {
         listener.message(from, text);
     }
 
     @Override
-    public void listening(RedisNode node) {
+    public void listening(RedisNodeClient node) {
         listener.listening(node);
     }
 
     @Override
-    public void opened(RedisNode node) {
+    public void opened(RedisNodeClient node) {
         EvictionCheck.warn(node);
     }
 
     /** Another may be the master now, or serve the slot. */
     @Override
-    public void trouble(RedisNode node, Throwable cause) {
+    public void trouble(RedisNodeClient node, Throwable cause) {
         if (!node.isUsable() || CLOSED.equals(cause.getMessage())) {
             nodes.remove(node.id(), node);
         }
@@ -239,8 +239,8 @@ final class ClusterConnections implements RedisConnections, NodeListener {
 
     @Override
     public void close() {
-        nodes.values().forEach(RedisNode::closing);
-        CloseDeadline.await(end(), context.requestTimeout(), "endpoints=" + endpoints);
+        nodes.values().forEach(RedisNodeClient::closing);
+        BoundedCloseWait.await(end(), context.requestTimeout(), "endpoints=" + endpoints);
     }
 
     private Future<?> end() {
@@ -253,6 +253,6 @@ final class ClusterConnections implements RedisConnections, NodeListener {
         return own == null
                 ? ended
                 : quiet.thenCombine(ended.handle((ok, failure) -> own), (ok, mine) -> mine)
-                        .thenCompose(mine -> mine.shutdown(CloseDeadline.LIMIT));
+                        .thenCompose(mine -> mine.shutdown(BoundedCloseWait.LIMIT));
     }
 }

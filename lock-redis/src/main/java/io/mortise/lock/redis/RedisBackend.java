@@ -4,16 +4,16 @@ package io.mortise.lock.redis;
 import io.mortise.lock.Capability;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.redis.contender.ContenderRegistry;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.support.AccessCheck;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -32,7 +32,7 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     private final ContenderRegistry<RedisContender> mailbox;
     private final RedisConnections link;
     private final RedisRenewals renewals;
-    private final GrantCheck grantCheck;
+    private final GrantConfirmation grantCheck;
 
     @SuppressWarnings("this-escape") // messages before the constructor ends find an empty mailbox
     private RedisBackend(RedisOptions options, BackendContext context) {
@@ -43,14 +43,14 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
         this.mailbox = new ContenderRegistry<>(context.clock());
         this.link = options.isCluster()
                 ? ClusterConnections.open(options, keys, context, this)
-                : StandaloneConnection.open(options, keys.channel(context.clientId()), context, this);
-        this.grantCheck = new GrantCheck(link);
+                : SingleMasterConnection.open(options, keys.channel(context.clientId()), context, this);
+        this.grantCheck = new GrantConfirmation(link);
         this.renewals = new RedisRenewals(link, grantCheck, context.clock(), context.requestTimeout());
     }
 
     static RedisBackend open(RedisOptions options, BackendContext context) {
         RedisBackend backend = new RedisBackend(options, context);
-        options.access().ifPresent(AccessCheck::log);
+        options.access().ifPresent(StoreExposureCheck::log);
         return backend;
     }
 
@@ -74,11 +74,11 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
         return link;
     }
 
-    GrantCheck grantCheck() {
+    GrantConfirmation grantCheck() {
         return grantCheck;
     }
 
-    Optional<AccessCheck> access() {
+    Optional<StoreExposureCheck> access() {
         return options.access();
     }
 
@@ -91,7 +91,7 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     }
 
     @Override
-    public void message(RedisNode from, String text) {
+    public void message(RedisNodeClient from, String text) {
         Optional<GrantMessage> message = GrantMessage.parse(text);
         if (message.isEmpty() || !signer.isGenuine(message.get())) {
             log.debug("event=message-ignored length={}", text.length()); // anybody may publish anything (S19)
@@ -111,16 +111,16 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
 
     /** The server may be another one, or have lost what it had: holders hear of that at once (S7). */
     @Override
-    public void listening(RedisNode node) {
+    public void listening(RedisNodeClient node) {
         mailbox.wakeAll(contender -> contender.waitsAt(node));
-        context.renewNow(RedisKeepAlive.class, grant -> link.nodeOf(grant.keys()) == node);
+        context.renewNow(RedisGrantValidity.class, grant -> link.nodeOf(grant.keys()) == node);
     }
 
     /** Who waits where its lock is no longer asks where it is now, and so does who holds it. */
     @Override
     public void rerouted() {
         mailbox.wakeAll(RedisContender::isMisplaced);
-        context.renewNow(RedisKeepAlive.class, grant -> grant.isMisplaced(link));
+        context.renewNow(RedisGrantValidity.class, grant -> grant.isMisplaced(link));
     }
 
     /**
@@ -187,7 +187,7 @@ final class RedisBackend implements LockBackend, ClusterConnections.Listener {
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {
+    public void renew(List<GrantValidity> due) {
         renewals.renew(due);
     }
 

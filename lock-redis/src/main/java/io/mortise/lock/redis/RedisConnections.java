@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis;
 
-import io.mortise.lock.redis.node.RedisNode;
-import io.mortise.lock.redis.sentinel.SentinelQuorum;
+import io.mortise.lock.redis.node.RedisNodeClient;
+import io.mortise.lock.redis.sentinel.SentinelMasterConfirmation;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,7 +13,7 @@ interface RedisConnections extends AutoCloseable {
     String endpoints();
 
     /** The server that has this lock now; it may not be open yet. */
-    RedisNode nodeOf(RedisKeyLayout.OfLock lock);
+    RedisNodeClient nodeOf(RedisKeyLayout.OfLock lock);
 
     /**
      * Makes sure that messages for waiters of that lock are heard from there.
@@ -21,18 +21,18 @@ interface RedisConnections extends AutoCloseable {
      * @param at an open one
      * @return the channel, as the scripts expect it
      */
-    String listen(RedisNode at, RedisKeyLayout.OfLock lock);
+    String listen(RedisNodeClient at, RedisKeyLayout.OfLock lock);
 
     /** All servers that have locks, in an order that stays, by what people call each: without what is the same for all. */
-    Map<String, RedisNode> servers();
+    Map<String, RedisNodeClient> servers();
 
     /** The same servers. */
-    default List<RedisNode> nodes() {
+    default List<RedisNodeClient> nodes() {
         return List.copyOf(servers().values());
     }
 
     /** The sentinels that must name the server for a grant to count. */
-    default Optional<SentinelQuorum> sentinels() {
+    default Optional<SentinelMasterConfirmation> sentinels() {
         return Optional.empty();
     }
 

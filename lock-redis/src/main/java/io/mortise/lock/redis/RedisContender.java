@@ -6,7 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.contender.AttemptRemoval;
 import io.mortise.lock.redis.contender.ContenderRegistry;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.spi.AttemptResult;
@@ -53,11 +53,11 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     private final String record;
     private final String nonce;
     private final AttemptRemoval removal;
-    private final HandedOffGrant handedOff = new HandedOffGrant();
+    private final HandOffDeadlineCalculator handedOff = new HandOffDeadlineCalculator();
     private volatile boolean leaves; // something may be in the store
     private volatile boolean granted;
     private volatile boolean abandoned;
-    private volatile @Nullable RedisNode asked;
+    private volatile @Nullable RedisNodeClient asked;
 
     RedisContender(RedisBackend backend, LockRequest request, ContenderListener waiter) {
         this.backend = backend;
@@ -74,7 +74,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
 
     @Override
     public CompletionStage<AttemptResult> attempt() {
-        Optional<HandedOffGrant.Grant> collected = handedOff
+        Optional<HandOffDeadlineCalculator.Grant> collected = handedOff
                 .collect(node(), request.leaseDuration(), context.clock().now())
                 .flatMap(
                         grant -> backend.grantCheck().bounded(grant, node(), request.leaseDuration(), context.clock()));
@@ -94,11 +94,12 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         granted = true;
         return new AttemptResult.Granted(
                 token,
-                new RedisKeepAlive(context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
+                new RedisGrantValidity(
+                        context.clock(), keys, request.attemptId(), request.leaseDuration(), validUntil));
     }
 
     private void ask(CompletableFuture<AttemptResult> answer, int rounds) {
-        RedisNode node = node();
+        RedisNodeClient node = node();
         if (node.isOpen()) {
             ask(answer, rounds, node);
         } else {
@@ -106,7 +107,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         }
     }
 
-    private void ask(CompletableFuture<AttemptResult> answer, int rounds, RedisNode node) {
+    private void ask(CompletableFuture<AttemptResult> answer, int rounds, RedisNodeClient node) {
         asked = node;
         MonotonicTime now = context.clock().now();
         int epoch = node.epoch();
@@ -141,7 +142,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     private void answered(
             CompletableFuture<AttemptResult> answer,
             int rounds,
-            RedisNode node,
+            RedisNodeClient node,
             MonotonicTime sent,
             List<Object> values) {
         ServerTime time = new ServerTime((Long) values.get(values.size() - 1));
@@ -189,7 +190,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     }
 
     /** It counts only once replicas have it, and sentinels name the server; otherwise it is given back. */
-    private void check(CompletableFuture<AttemptResult> answer, RedisNode node, MonotonicTime sent, long token) {
+    private void check(CompletableFuture<AttemptResult> answer, RedisNodeClient node, MonotonicTime sent, long token) {
         MonotonicTime until =
                 sent.plus(Durations.divide(context.requestTimeout(), 2)); // the rest is for giving it back
         backend.grantCheck().check(node, sent, until, request.leaseDuration(), (countsFrom, failure) -> {
@@ -214,7 +215,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
     }
 
     /** Whether it waits for a message from there. */
-    boolean waitsAt(RedisNode node) {
+    boolean waitsAt(RedisNodeClient node) {
         return !granted && asked == node;
     }
 
@@ -262,7 +263,7 @@ final class RedisContender implements Contender, ContenderRegistry.Owner {
         context.clock().schedule(PLACE_STANDS, () -> backend.mailbox().remove(request.attemptId()));
     }
 
-    private RedisNode node() {
+    private RedisNodeClient node() {
         return backend.link().nodeOf(keys);
     }
 

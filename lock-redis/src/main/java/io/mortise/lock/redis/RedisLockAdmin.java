@@ -5,13 +5,13 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.redis.admin.LockListing;
-import io.mortise.lock.redis.admin.RedisAccessCheck;
-import io.mortise.lock.redis.admin.ServerClocks;
-import io.mortise.lock.redis.admin.ServerDiagnosis;
-import io.mortise.lock.redis.admin.StoredGrant;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.admin.RedisExposureCheck;
+import io.mortise.lock.redis.admin.RedisRiskCheck;
+import io.mortise.lock.redis.admin.ServerClockReader;
+import io.mortise.lock.redis.admin.StatusReplyParser;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.spi.support.AccessCheck;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,8 +34,8 @@ final class RedisLockAdmin implements LockAdmin {
         return backend.link()
                 .nodeOf(keys)
                 .ask("status of lock \"" + LockName.shown(name) + "\"", RedisScript.STATUS.script(), keys.all())
-                .thenApply(status ->
-                        new LockStatus(name, StoredGrant.holder(status).stream().toList(), StoredGrant.waiters(status)))
+                .thenApply(status -> new LockStatus(
+                        name, StatusReplyParser.holder(status).stream().toList(), StatusReplyParser.waiters(status)))
                 .toCompletableFuture();
     }
 
@@ -65,20 +65,20 @@ final class RedisLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
-        Map<String, RedisNode> servers = backend.link().servers();
-        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(
-                new ArrayList<>(backend.access().map(AccessCheck::findings).orElse(List.of())));
-        for (Map.Entry<String, RedisNode> server : servers.entrySet()) {
+        Map<String, RedisNodeClient> servers = backend.link().servers();
+        CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>(
+                backend.access().map(StoreExposureCheck::findings).orElse(List.of())));
+        for (Map.Entry<String, RedisNodeClient> server : servers.entrySet()) {
             CompletionStage<List<Finding>> one = findings(server.getValue());
             // Alone it is the store itself that cannot be asked; beside others it is what is wrong with the store.
             all = all.thenCombine(
-                    servers.size() == 1 ? one : ServerDiagnosis.named(one, server.getKey()), (found, ofNode) -> {
+                    servers.size() == 1 ? one : RedisRiskCheck.named(one, server.getKey()), (found, ofNode) -> {
                         found.addAll(ofNode);
                         return found;
                     });
         }
         if (backend.link().sentinels().isPresent()) {
-            RedisNode master = backend.link().nodes().get(0);
+            RedisNodeClient master = backend.link().nodes().get(0);
             all = all.thenCombine(backend.link().sentinels().get().diagnose(master), (found, ofSentinels) -> {
                 found.addAll(ofSentinels);
                 return found;
@@ -87,18 +87,18 @@ final class RedisLockAdmin implements LockAdmin {
         return all.thenApply(List::copyOf).toCompletableFuture();
     }
 
-    private CompletionStage<List<Finding>> findings(RedisNode node) {
+    private CompletionStage<List<Finding>> findings(RedisNodeClient node) {
         CompletionStage<List<Finding>> exposure = backend.access()
                         .filter(access -> access.loopback() && !access.restricted())
                         .isPresent()
-                ? RedisAccessCheck.exposure(node)
+                ? RedisExposureCheck.exposure(node)
                 : CompletableFuture.completedFuture(List.of());
-        return ServerDiagnosis.info(node)
+        return RedisRiskCheck.info(node)
                 .thenCombine(
-                        ServerDiagnosis.fsync(node),
+                        RedisRiskCheck.fsync(node),
                         (info, fsync) -> info.isEmpty()
-                                ? List.of(ServerDiagnosis.hidden())
-                                : ServerDiagnosis.ofKeeper(info, fsync, backend.waitReplicas(), backend.isCluster()))
+                                ? List.of(RedisRiskCheck.hidden())
+                                : RedisRiskCheck.ofKeeper(info, fsync, backend.waitReplicas(), backend.isCluster()))
                 .thenCombine(
                         exposure,
                         (found, exposed) ->
@@ -107,6 +107,6 @@ final class RedisLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<Map<String, Instant>> clocks() {
-        return ServerClocks.of(backend.link().servers()).toCompletableFuture();
+        return ServerClockReader.of(backend.link().servers()).toCompletableFuture();
     }
 }

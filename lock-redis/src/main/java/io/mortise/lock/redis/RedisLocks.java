@@ -3,7 +3,7 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import java.util.Objects;
 
 /** Programmatic configuration of Redis: TLS with certificates of your own, or a client that the application already has. */
@@ -20,6 +20,6 @@ public final class RedisLocks {
      */
     public static LockClient connect(RedisOptions redis, ClientOptions options) {
         Objects.requireNonNull(redis, "redis");
-        return LockClients.over(context -> RedisBackend.open(redis, context), options);
+        return BackendClients.over(context -> RedisBackend.open(redis, context), options);
     }
 }

@@ -5,10 +5,10 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.mortise.lock.redis.admin.RedisAccessCheck;
-import io.mortise.lock.redis.client.ManagedRedisUri;
+import io.mortise.lock.redis.admin.RedisExposureCheck;
+import io.mortise.lock.redis.client.AddressLookupRedisUri;
 import io.mortise.lock.redis.client.OptionLimits;
-import io.mortise.lock.spi.support.AccessCheck;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,7 +85,7 @@ public final class RedisOptions {
                     "uri names no host, must name one host and port, a socket, or sentinels");
         }
         return withDefaults(
-                new Target(Optional.of(new ManagedRedisUri(uri)), List.of(), Optional.empty(), Optional.empty()));
+                new Target(Optional.of(new AddressLookupRedisUri(uri)), List.of(), Optional.empty(), Optional.empty()));
     }
 
     /**
@@ -115,7 +115,7 @@ public final class RedisOptions {
                 throw new IllegalArgumentException(
                         "uris must each name a host and port, and database 0: clusters have no other");
             }
-            own.add(new ManagedRedisUri(uri));
+            own.add(new AddressLookupRedisUri(uri));
         }
         return withDefaults(new Target(Optional.empty(), List.copyOf(own), Optional.empty(), Optional.empty()));
     }
@@ -205,9 +205,9 @@ public final class RedisOptions {
     }
 
     /** Who can reach the locks, as far as the options tell. */
-    Optional<AccessCheck> access() {
+    Optional<StoreExposureCheck> access() {
         List<RedisURI> uris = isCluster() ? target.clusterUris : uri().stream().toList();
-        return RedisAccessCheck.of(servers(), uris, settings.sslOptions.isPresent());
+        return RedisExposureCheck.of(servers(), uris, settings.sslOptions.isPresent());
     }
 
     /** Where they are, without secrets. */

@@ -2,9 +2,9 @@
 package io.mortise.lock.redis;
 
 import io.mortise.lock.redis.client.RedisErrors;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.script.ReplyHandler;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
@@ -19,43 +19,43 @@ final class RedisRenewals {
     private static final int CHUNK = 250;
 
     private final RedisConnections link;
-    private final GrantCheck grantCheck;
+    private final GrantConfirmation grantCheck;
     private final LockClock clock;
     private final Duration requestTimeout;
 
-    RedisRenewals(RedisConnections link, GrantCheck grantCheck, LockClock clock, Duration requestTimeout) {
+    RedisRenewals(RedisConnections link, GrantConfirmation grantCheck, LockClock clock, Duration requestTimeout) {
         this.link = link;
         this.grantCheck = grantCheck;
         this.clock = clock;
         this.requestTimeout = requestTimeout;
     }
 
-    void renew(List<KeepAlive> due) {
-        Map<String, List<RedisKeepAlive>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
-        for (RedisKeepAlive mine : KeepAlive.cast(due, RedisKeepAlive.class)) {
+    void renew(List<GrantValidity> due) {
+        Map<String, List<RedisGrantValidity>> bySlot = new LinkedHashMap<>(); // a script's keys must be in one
+        for (RedisGrantValidity mine : GrantValidity.cast(due, RedisGrantValidity.class)) {
             bySlot.computeIfAbsent(mine.keys().counter(), counter -> new ArrayList<>())
                     .add(mine);
         }
         bySlot.values().forEach(all -> {
-            RedisNode node = link.nodeOf(all.get(0).keys());
+            RedisNodeClient node = link.nodeOf(all.get(0).keys());
             for (int from = 0; from < all.size(); from += CHUNK) {
                 renew(node, all.subList(from, Math.min(all.size(), from + CHUNK)));
             }
         });
     }
 
-    private void renew(RedisNode node, List<RedisKeepAlive> chunk) {
+    private void renew(RedisNodeClient node, List<RedisGrantValidity> chunk) {
         String[] keys = new String[chunk.size()];
         String[] args = new String[2 * chunk.size()];
         for (int i = 0; i < chunk.size(); i++) {
-            RedisKeepAlive mine = chunk.get(i);
+            RedisGrantValidity mine = chunk.get(i);
             keys[i] = mine.keys().grant();
             mine.renewedAt(node);
             args[2 * i] = mine.attemptId();
             args[2 * i + 1] = String.valueOf(mine.lease().toMillis());
         }
         Duration shortest = chunk.stream()
-                .map(RedisKeepAlive::lease)
+                .map(RedisGrantValidity::lease)
                 .min(Duration::compareTo)
                 .orElseThrow();
         MonotonicTime sent = clock.now();
@@ -63,7 +63,7 @@ final class RedisRenewals {
         node.run(RedisScript.RENEW.script(), keys, args, new ReplyHandler() {
             @Override
             public void answered(List<Object> answer) {
-                List<RedisKeepAlive> renewed = new ArrayList<>();
+                List<RedisGrantValidity> renewed = new ArrayList<>();
                 for (int i = 0; i < chunk.size(); i++) {
                     if (answer.get(i).equals(1L)) {
                         renewed.add(chunk.get(i));
@@ -81,7 +81,7 @@ final class RedisRenewals {
         });
     }
 
-    private void extend(RedisNode node, List<RedisKeepAlive> renewed, MonotonicTime sent, Duration shortest) {
+    private void extend(RedisNodeClient node, List<RedisGrantValidity> renewed, MonotonicTime sent, Duration shortest) {
         if (renewed.isEmpty()) {
             return;
         }
@@ -90,7 +90,7 @@ final class RedisRenewals {
             return;
         }
         grantCheck.check(node, sent, sent.plus(requestTimeout), shortest, (countsFrom, failure) -> {
-            for (RedisKeepAlive mine : renewed) {
+            for (RedisGrantValidity mine : renewed) {
                 if (failure == null) {
                     mine.extend(LockClock.deadline(countsFrom, mine.lease()));
                 } else {

@@ -9,7 +9,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.redis.client.ManagedRedisClient;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
@@ -107,7 +107,7 @@ class ClusterFaultConformanceTest extends FaultConformance {
 
         @Override
         protected LockClient connect(Lines link, ClientOptions options) {
-            return LockClients.over(
+            return BackendClients.over(
                     context -> {
                         link.clientId = context.clientId();
                         return RedisBackend.open(

@@ -8,7 +8,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.LockName;
@@ -37,7 +37,7 @@ class OrphanedGrantTest {
         server = RedisTestServer.start();
         redis = server.connect();
         AtomicReference<RedisBackend> backend = new AtomicReference<>();
-        client = LockClients.over(
+        client = BackendClients.over(
                 context -> {
                     RedisBackend opened = RedisBackend.open(
                             RedisOptions.connectTo(RedisURI.create("127.0.0.1", server.port())), context);

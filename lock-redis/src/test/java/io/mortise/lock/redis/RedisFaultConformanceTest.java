@@ -3,8 +3,8 @@ package io.mortise.lock.redis;
 
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
+import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("once")
 class RedisFaultConformanceTest extends FaultConformance {
     @RegisterExtension
-    static final ConformanceServer<RedisTestServer> SERVER = RedisUnderTest.server();
+    static final TestServerExtension<RedisTestServer> SERVER = RedisUnderTest.server();
 
     @Override
     protected BackendUnderTest backend() {

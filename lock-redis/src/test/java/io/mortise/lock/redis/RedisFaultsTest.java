@@ -13,7 +13,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.redis.node.ServerClock;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisTestServer;
@@ -94,7 +94,7 @@ class RedisFaultsTest {
     @Test
     void S08_aServerClockThatWasSetIsFoundOutByTheNextAnswer() throws Exception {
         AtomicReference<RedisBackend> opened = new AtomicReference<>();
-        try (LockClient client = LockClients.over(
+        try (LockClient client = BackendClients.over(
                 context -> {
                     RedisBackend backend =
                             RedisBackend.open(RedisOptions.connectTo(RedisURI.create(server.url())), context);

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicTime;
@@ -44,7 +44,7 @@ class RedisRenewalsTest {
         AtomicReference<RedisBackend> opened = new AtomicReference<>();
         AtomicReference<BackendContext> context = new AtomicReference<>();
         RedisURI uri = RedisURI.create("redis://locks:secret@127.0.0.1:" + server.port());
-        client = LockClients.over(
+        client = BackendClients.over(
                 lent -> {
                     context.set(lent);
                     RedisBackend backend = RedisBackend.open(RedisOptions.connectTo(uri), lent);
@@ -54,7 +54,7 @@ class RedisRenewalsTest {
                 RedisTests.LONG_TIMEOUTS);
         clock = Objects.requireNonNull(context.get()).clock();
         RedisConnections link = Objects.requireNonNull(opened.get()).link();
-        renewals = new RedisRenewals(link, new GrantCheck(link), clock, Duration.ofSeconds(5));
+        renewals = new RedisRenewals(link, new GrantConfirmation(link), clock, Duration.ofSeconds(5));
     }
 
     @AfterEach
@@ -65,8 +65,8 @@ class RedisRenewalsTest {
     }
 
     /** One grant in the store, and what was said about it. */
-    private final class Grant implements KeepAlive.Listener {
-        private final RedisKeepAlive keepAlive;
+    private final class Grant implements GrantValidity.Listener {
+        private final RedisGrantValidity validity;
         private final String key;
         private volatile String heard = "";
 
@@ -74,13 +74,13 @@ class RedisRenewalsTest {
             RedisKeyLayout.OfLock keys = new RedisKeyLayout("lock:").of(new LockName(name));
             key = keys.grant();
             redis.call("SET", key, ScriptFixture.record(number), "PX", "20000");
-            keepAlive = new RedisKeepAlive(
+            validity = new RedisGrantValidity(
                     clock,
                     keys,
                     ScriptFixture.attempt(number),
                     LEASE,
                     clock.now().plus(Duration.ofSeconds(20)));
-            keepAlive.attach(this);
+            validity.attach(this);
         }
 
         @Override
@@ -108,7 +108,7 @@ class RedisRenewalsTest {
     }
 
     private void renew(List<Grant> all) {
-        renewals.renew(all.stream().map(grant -> (KeepAlive) grant.keepAlive).toList());
+        renewals.renew(all.stream().map(grant -> (GrantValidity) grant.validity).toList());
         Await.until(
                 "all have an answer", RedisTests.SOON, () -> all.stream().noneMatch(grant -> grant.heard.isEmpty()));
     }
@@ -129,7 +129,7 @@ class RedisRenewalsTest {
             boolean removed = grant == all.get(3) || grant == all.get(CHUNK);
             assertThat(grant.heard).isEqualTo(removed ? "REMOVED" : "extended");
         }
-        assertThat(before.until(all.get(0).keepAlive.validUntil()))
+        assertThat(before.until(all.get(0).validity.validUntil()))
                 .isBetween(
                         before.until(LockClock.deadline(before, LEASE)),
                         before.until(LockClock.deadline(clock.now(), LEASE)));

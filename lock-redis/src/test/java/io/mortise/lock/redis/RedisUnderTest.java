@@ -8,8 +8,8 @@ import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.TestServerExtension;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import java.net.URI;
 import java.time.Duration;
@@ -21,11 +21,11 @@ import java.util.UUID;
 /** A prefix of its own for one test of the kit; each client reaches the server over a link of its own. */
 final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
-    private final ConformanceServer<RedisTestServer> server;
+    private final TestServerExtension<RedisTestServer> server;
     private final String host;
     private final int port;
 
-    RedisUnderTest(ConformanceServer<RedisTestServer> server) {
+    RedisUnderTest(TestServerExtension<RedisTestServer> server) {
         URI url = URI.create(server.address());
         this.server = server;
         this.host = url.getHost();
@@ -33,8 +33,8 @@ final class RedisUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     }
 
     /** It keeps its data over a restart. One from outside must be on this machine, and may serve others at the same time. */
-    static ConformanceServer<RedisTestServer> server() {
-        return new ConformanceServer<>(
+    static TestServerExtension<RedisTestServer> server() {
+        return new TestServerExtension<>(
                 "redis",
                 () -> RedisTestServer.start(RedisServerOptions.defaults().withKeptData()),
                 RedisTestServer::url);

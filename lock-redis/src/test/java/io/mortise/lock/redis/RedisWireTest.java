@@ -7,7 +7,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.testkit.process.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -152,7 +152,7 @@ class RedisWireTest extends OneServerTest {
     @Test
     void S17_namesUsedOnceLeaveNothingHereOrThere() throws Exception {
         AtomicReference<RedisBackend> backend = new AtomicReference<>();
-        LockClient client = LockClients.over(
+        LockClient client = BackendClients.over(
                 context -> {
                     backend.set(RedisBackend.open(options(), context));
                     return backend.get();

@@ -3,8 +3,8 @@ package io.mortise.lock.redlock;
 
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
+import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("long")
 class FiveMastersFaultConformanceTest extends FaultConformance {
     @RegisterExtension
-    static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(5);
+    static final TestServerExtension<RedisTestMasters> MASTERS = RedlockUnderTest.masters(5);
 
     @Override
     protected BackendUnderTest backend() {

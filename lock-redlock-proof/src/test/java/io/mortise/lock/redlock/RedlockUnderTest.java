@@ -10,8 +10,8 @@ import io.mortise.lock.servers.redis.RedisServerOptions;
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.TestServerExtension;
 import io.mortise.lock.testkit.proxy.ClusterLinks;
 import java.time.Duration;
 import java.util.List;
@@ -27,9 +27,9 @@ import java.util.UUID;
  */
 final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
     private final String prefix = "conformance-" + UUID.randomUUID() + ":";
-    private final ConformanceServer<RedisTestMasters> masters;
+    private final TestServerExtension<RedisTestMasters> masters;
 
-    RedlockUnderTest(ConformanceServer<RedisTestMasters> masters) {
+    RedlockUnderTest(TestServerExtension<RedisTestMasters> masters) {
         this.masters = masters;
     }
 
@@ -45,8 +45,8 @@ final class RedlockUnderTest extends LinkedBackendUnderTest<ClusterLinks> {
     }
 
     /** Starts masters that keep their data over a restart. */
-    static ConformanceServer<RedisTestMasters> masters(int count) {
-        return new ConformanceServer<>(
+    static TestServerExtension<RedisTestMasters> masters(int count) {
+        return new TestServerExtension<>(
                 "redlock." + count,
                 () -> RedisTestMasters.start(
                         count, RedisServerOptions.defaults().withKeptData()),

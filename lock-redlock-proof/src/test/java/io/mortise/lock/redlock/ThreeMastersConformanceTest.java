@@ -3,14 +3,14 @@ package io.mortise.lock.redlock;
 
 import io.mortise.lock.servers.redis.RedisTestMasters;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs the contract of all backends on three masters. See also {@link ThreeMastersFaultConformanceTest}. */
 class ThreeMastersConformanceTest extends HealthyConformance {
     @RegisterExtension
-    static final ConformanceServer<RedisTestMasters> MASTERS = RedlockUnderTest.masters(3);
+    static final TestServerExtension<RedisTestMasters> MASTERS = RedlockUnderTest.masters(3);
 
     @Override
     protected BackendUnderTest backend() {

@@ -13,30 +13,30 @@ import io.mortise.lock.redis.client.ManagedRedisClient;
 import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redis.node.BackgroundConnect;
 import io.mortise.lock.redis.node.NodeListener;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redlock.admin.RedlockAdmin;
 import io.mortise.lock.redlock.grant.ContenderEnvironment;
 import io.mortise.lock.redlock.grant.RedlockContender;
 import io.mortise.lock.redlock.grant.RedlockRenewal;
+import io.mortise.lock.redlock.master.ConnectMajorityWait;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.master.RedlockMasters;
-import io.mortise.lock.redlock.master.StartupMajorityWait;
-import io.mortise.lock.redlock.storage.LockFreeMessage;
+import io.mortise.lock.redlock.storage.LockReleasedMessage;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
-import io.mortise.lock.spi.support.AccessCheck;
-import io.mortise.lock.spi.support.CloseDeadline;
+import io.mortise.lock.spi.support.BoundedCloseWait;
 import io.mortise.lock.spi.support.ConnectDeadline;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,7 +74,8 @@ final class RedlockBackend implements LockBackend {
         this.quarantine = new MasterQuarantine(
                 masters, keys, options.maxLease(), options.isTestOnlyNewMasters(), context, this::masterVotes);
         this.renewal = new RedlockRenewal(masters, quarantine, context.clock());
-        this.environment = new ContenderEnvironment(context, keys, masters, quarantine, contenders, RedlockSummary::of);
+        this.environment =
+                new ContenderEnvironment(context, keys, masters, quarantine, contenders, RedlockVoteSummary::of);
         this.managedClient =
                 options.uris().isEmpty() ? null : ManagedRedisClient.toServers(options.sslOptions(), context);
     }
@@ -85,7 +86,7 @@ final class RedlockBackend implements LockBackend {
         RedlockBackend backend = new RedlockBackend(options, context);
         try {
             backend.start();
-            options.access().ifPresent(AccessCheck::log);
+            options.access().ifPresent(StoreExposureCheck::log);
             return backend;
         } catch (RuntimeException | Error e) {
             backend.closeConnections(); // not awaited: a server that does not answer would not answer this either
@@ -97,7 +98,7 @@ final class RedlockBackend implements LockBackend {
         List<String> endpoints = options.endpoints();
         List<RedlockMaster> all = new ArrayList<>();
         for (int index = 0; index < options.masterCount(); index++) {
-            RedisNode.Target target = new RedisNode.Target("", endpoints.get(index), connect(index), false);
+            RedisNodeClient.Target target = new RedisNodeClient.Target("", endpoints.get(index), connect(index), false);
             NodeListener listener = quarantine.listener(index, new MessageListener(index));
             all.add(new RedlockMaster(
                     index,
@@ -120,7 +121,7 @@ final class RedlockBackend implements LockBackend {
                             + " lost their data, two clients can hold one lock; never use testOnlyNewMasters in production\"",
                     options);
         }
-        StartupMajorityWait wait = new StartupMajorityWait(masters, options.toString(), options.maxLease(), context);
+        ConnectMajorityWait wait = new ConnectMajorityWait(masters, options.toString(), options.maxLease(), context);
         wait.start();
         ConnectDeadline.of(endpoints(), wait.longest())
                 .orSay(wait::failureMessage)
@@ -143,7 +144,7 @@ final class RedlockBackend implements LockBackend {
     /** Wakes and renews all: a master that begins to vote may have lost queue entries and grants, and messages were missed. */
     private void masterVotes() {
         contenders.wakeAll(RedlockContender::isWaiting);
-        context.renewNow(KeepAlive.class, grant -> true);
+        context.renewNow(GrantValidity.class, grant -> true);
     }
 
     /** Receives what one master publishes for this client. */
@@ -155,8 +156,8 @@ final class RedlockBackend implements LockBackend {
         }
 
         @Override
-        public void message(RedisNode from, String text) {
-            Optional<LockFreeMessage> message = LockFreeMessage.parse(text);
+        public void message(RedisNodeClient from, String text) {
+            Optional<LockReleasedMessage> message = LockReleasedMessage.parse(text);
             if (message.isEmpty()) {
                 log.debug("event=message-ignored length={}", text.length());
                 return;
@@ -170,14 +171,14 @@ final class RedlockBackend implements LockBackend {
         }
 
         @Override
-        public void listening(RedisNode node) {}
+        public void listening(RedisNodeClient node) {}
     }
 
     /**
      * Deletes the queue entry of an attempt that no longer waits here, so that the master wakes the next one. Anybody can publish a
      * message: this deletes neither a grant nor the queue entry of another client (S19).
      */
-    private void forward(RedisNode node, LockFreeMessage message) {
+    private void forward(RedisNodeClient node, LockReleasedMessage message) {
         Optional<LockName> name = keys.lockName(message.key());
         name.ifPresent(lock -> node.ask(
                         "forwarding a hint",
@@ -234,7 +235,7 @@ final class RedlockBackend implements LockBackend {
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {
+    public void renew(List<GrantValidity> due) {
         renewal.renew(due);
     }
 
@@ -246,7 +247,7 @@ final class RedlockBackend implements LockBackend {
     private CompletableFuture<?> closeConnections() {
         masters.all().forEach(master -> master.opening().closing());
         return managedClient != null
-                ? managedClient.shutdown(CloseDeadline.LIMIT)
+                ? managedClient.shutdown(BoundedCloseWait.LIMIT)
                 : CompletableFuture.allOf(masters.all().stream()
                         .map(master -> master.opening().close())
                         .toArray(CompletableFuture[]::new));
@@ -254,6 +255,6 @@ final class RedlockBackend implements LockBackend {
 
     @Override
     public void close() {
-        CloseDeadline.await(closeConnections(), context.requestTimeout(), "endpoints=" + endpoints());
+        BoundedCloseWait.await(closeConnections(), context.requestTimeout(), "endpoints=" + endpoints());
     }
 }

@@ -3,7 +3,7 @@ package io.mortise.lock.redlock;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import java.util.Objects;
 
 /** Programmatic configuration of a Redlock client: one URI for each master, or clients that the application already has. */
@@ -23,6 +23,6 @@ public final class RedlockLocks {
      */
     public static LockClient connect(RedlockOptions masters, ClientOptions options) {
         Objects.requireNonNull(masters, "masters");
-        return LockClients.over(context -> RedlockBackend.open(masters, context), options);
+        return BackendClients.over(context -> RedlockBackend.open(masters, context), options);
     }
 }

@@ -4,13 +4,13 @@ package io.mortise.lock.redlock;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
-import io.mortise.lock.redis.admin.RedisAccessCheck;
-import io.mortise.lock.redis.client.ManagedRedisUri;
+import io.mortise.lock.redis.admin.RedisExposureCheck;
+import io.mortise.lock.redis.client.AddressLookupRedisUri;
 import io.mortise.lock.redis.client.OptionLimits;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.support.AccessCheck;
 import io.mortise.lock.spi.support.Durations;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -105,7 +105,7 @@ public final class RedlockOptions {
             }
         }
         List<RedisURI> copies =
-                masters.stream().<RedisURI>map(ManagedRedisUri::new).toList();
+                masters.stream().<RedisURI>map(AddressLookupRedisUri::new).toList();
         if (copies.stream().map(RedlockOptions::server).distinct().count() < copies.size()) {
             throw new IllegalArgumentException("masters name one server twice, which would have two votes: "
                     + copies.stream().map(RedlockOptions::endpoint).collect(Collectors.joining(", ")));
@@ -255,8 +255,8 @@ public final class RedlockOptions {
     }
 
     /** Returns the check whether others can access the locks; empty for clients of the application. */
-    Optional<AccessCheck> access() {
-        return RedisAccessCheck.of(toString(), uris, settings.sslOptions.isPresent());
+    Optional<StoreExposureCheck> access() {
+        return RedisExposureCheck.of(toString(), uris, settings.sslOptions.isPresent());
     }
 
     /** Returns the address of each master, without secrets. */

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.Lease;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.script.ReplyHandler;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.spi.LockName;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @Tag("once")
 class AcquireRoundTest extends ThreeLinkedMastersTest {
     /** Blocks the I/O thread with the callback of an answer. */
-    private static <T> CompletableFuture<T> onItsThread(RedisNode node, Supplier<T> action) {
+    private static <T> CompletableFuture<T> onItsThread(RedisNodeClient node, Supplier<T> action) {
         CompletableFuture<T> done = new CompletableFuture<>();
         String[] nobodys = {"0".repeat(32)};
         node.run(
@@ -44,12 +44,12 @@ class AcquireRoundTest extends ThreeLinkedMastersTest {
 
     /** Blocks the I/O threads of these masters, which may be the same. */
     private void hold(int one, int other, CompletableFuture<?> until) throws Exception {
-        Map<Thread, RedisNode> nodes = new HashMap<>();
+        Map<Thread, RedisNodeClient> nodes = new HashMap<>();
         for (int index : new int[] {one, other}) {
-            RedisNode node = master(index).node();
+            RedisNodeClient node = master(index).node();
             nodes.put(onItsThread(node, Thread::currentThread).get(20, TimeUnit.SECONDS), node);
         }
-        for (RedisNode node : nodes.values()) {
+        for (RedisNodeClient node : nodes.values()) {
             CompletableFuture<Void> held = new CompletableFuture<>();
             onItsThread(node, () -> {
                 held.complete(null);

@@ -83,12 +83,13 @@ class MasterQuarantineTest {
             masters.all().forEach(MasterQuarantineTest::awaitVotes);
             masters.get(0).pause();
             Lease lease = one.named("x").acquire();
-            RedlockSummary summary = lease.unwrap(RedlockSummary.class).orElseThrow();
+            RedlockVoteSummary summary = lease.unwrap(RedlockVoteSummary.class).orElseThrow();
             Await.until(
                     "the first has failed",
                     SOON,
-                    () -> lease.unwrap(RedlockSummary.class).orElseThrow().count(RedlockSummary.Vote.FAILED) == 1);
-            assertThat(summary.count(RedlockSummary.Vote.ACQUIRED)).isEqualTo(2);
+                    () -> lease.unwrap(RedlockVoteSummary.class).orElseThrow().count(RedlockVoteSummary.Vote.FAILED)
+                            == 1);
+            assertThat(summary.count(RedlockVoteSummary.Vote.ACQUIRED)).isEqualTo(2);
             restartEmpty(masters.get(2));
             masters.get(0).resume();
 
@@ -245,9 +246,9 @@ class MasterQuarantineTest {
                     Await.until(
                             "or not",
                             SOON,
-                            () -> lease.unwrap(RedlockSummary.class)
+                            () -> lease.unwrap(RedlockVoteSummary.class)
                                             .orElseThrow()
-                                            .count(RedlockSummary.Vote.PENDING)
+                                            .count(RedlockVoteSummary.Vote.PENDING)
                                     == 0);
                     return has(masters.get(1), "lock:x");
                 } catch (InterruptedException e) {

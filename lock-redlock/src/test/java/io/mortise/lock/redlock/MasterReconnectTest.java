@@ -93,7 +93,7 @@ class MasterReconnectTest extends ThreeLinkedMastersTest {
                 String said = "";
                 while (System.nanoTime() - start < 2_000_000_000L) {
                     try (Lease lease = lock.acquire()) {
-                        RedlockSummary.Instance one = lease.unwrap(RedlockSummary.class)
+                        RedlockVoteSummary.Instance one = lease.unwrap(RedlockVoteSummary.class)
                                 .orElseThrow()
                                 .masters()
                                 .get(2);

@@ -169,15 +169,15 @@ class RedlockConnectTest {
 
     private static boolean noneFails(LockClient client) {
         try {
-            return summary(client).count(RedlockSummary.Vote.FAILED) == 0;
+            return summary(client).count(RedlockVoteSummary.Vote.FAILED) == 0;
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private static RedlockSummary summary(LockClient client) throws Exception {
+    private static RedlockVoteSummary summary(LockClient client) throws Exception {
         try (Lease lease = client.named("summary").acquire()) {
-            return lease.unwrap(RedlockSummary.class).orElseThrow();
+            return lease.unwrap(RedlockVoteSummary.class).orElseThrow();
         }
     }
 
@@ -228,10 +228,10 @@ class RedlockConnectTest {
         try (LockClient one = RedlockLocks.connect(options, LONG_TIMEOUTS);
                 LockClient two = RedlockLocks.connect(options, LONG_TIMEOUTS)) {
             works(one, two);
-            RedlockSummary summary = summary(one);
-            assertThat(summary.count(RedlockSummary.Vote.ACQUIRED)).isEqualTo(2);
-            RedlockSummary.Instance wrong = summary.masters().get(1);
-            assertThat(wrong.vote()).isEqualTo(RedlockSummary.Vote.FAILED);
+            RedlockVoteSummary summary = summary(one);
+            assertThat(summary.count(RedlockVoteSummary.Vote.ACQUIRED)).isEqualTo(2);
+            RedlockVoteSummary.Instance wrong = summary.masters().get(1);
+            assertThat(wrong.vote()).isEqualTo(RedlockVoteSummary.Vote.FAILED);
             assertThat(wrong.endpoint()).endsWith(":" + masters.get(1).port());
             assertThat(wrong.error().orElseThrow()).contains("WRONGPASS");
             assertThat(summary.toString())

@@ -32,16 +32,17 @@ class RedlockOutcomeTest extends FiveMastersTest {
         bare(1, "SET", keys("x").grant(), "somebody", "PX", "60000");
         bare(3, "LPUSH", keys("x").grant(), "a", "list");
         try (Lease lease = client.named("x").acquire()) {
-            RedlockSummary summary = lease.unwrap(RedlockSummary.class).orElseThrow();
+            RedlockVoteSummary summary = lease.unwrap(RedlockVoteSummary.class).orElseThrow();
             assertThat(summary.masters())
-                    .extracting(RedlockSummary.Instance::endpoint)
+                    .extracting(RedlockVoteSummary.Instance::endpoint)
                     .containsExactlyElementsOf(masters.ports().stream()
                             .map(port -> "redis://127.0.0.1:" + port)
                             .toList());
-            assertThat(summary.count(RedlockSummary.Vote.ACQUIRED)).isEqualTo(3);
+            assertThat(summary.count(RedlockVoteSummary.Vote.ACQUIRED)).isEqualTo(3);
             assertThat(summary.masters().get(1).vote())
-                    .isIn(RedlockSummary.Vote.CONFLICTED, RedlockSummary.Vote.PENDING);
-            assertThat(summary.masters().get(3).vote()).isIn(RedlockSummary.Vote.FAILED, RedlockSummary.Vote.PENDING);
+                    .isIn(RedlockVoteSummary.Vote.CONFLICTED, RedlockVoteSummary.Vote.PENDING);
+            assertThat(summary.masters().get(3).vote())
+                    .isIn(RedlockVoteSummary.Vote.FAILED, RedlockVoteSummary.Vote.PENDING);
             assertThat(lease.unwrap(String.class)).isEmpty();
         }
         bare(1, "DEL", keys("x").grant());

@@ -7,7 +7,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.testkit.process.Await;
@@ -201,7 +201,7 @@ class RedlockWireTest extends FiveMastersTest {
     @Test
     void S17_lockNamesUsedOnceLeaveNothingInClientOrServers() throws Exception {
         AtomicReference<RedlockBackend> backend = new AtomicReference<>();
-        LockClient client = LockClients.over(
+        LockClient client = BackendClients.over(
                 context -> {
                     backend.set(RedlockBackend.open(options(), context));
                     return backend.get();

@@ -9,7 +9,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.redlock.grant.GrantTestAccess;
-import io.mortise.lock.redlock.master.CleanupBacklog;
+import io.mortise.lock.redlock.master.CleanupBacklogCounter;
 import io.mortise.lock.servers.redis.RawRedis;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.LockRequest;
@@ -40,8 +40,10 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         int inWindow = 0;
         while (System.nanoTime() - start < time.toNanos()) {
             Lease lease = lock.acquire();
-            RedlockSummary.Instance one =
-                    lease.unwrap(RedlockSummary.class).orElseThrow().masters().get(2);
+            RedlockVoteSummary.Instance one = lease.unwrap(RedlockVoteSummary.class)
+                    .orElseThrow()
+                    .masters()
+                    .get(2);
             load.last = one.error().orElse(load.last);
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             load.cycles++;
@@ -102,7 +104,7 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
         }
         assertThat(load.maxPending)
                 .as("left at most, with up to %d cycles a timeout", load.maxInATimeout)
-                .isLessThan(CleanupBacklog.MAX_PENDING + 3 * load.maxInATimeout);
+                .isLessThan(CleanupBacklogCounter.MAX_PENDING + 3 * load.maxInATimeout);
         Await.until("all is cleaned up", SOON, () -> master(2).cleanupBacklog().size() == 0);
         awaitVotesOfAll();
     }
@@ -156,13 +158,13 @@ class SlowMasterTest extends ThreeLinkedMastersTest {
     @Test
     void S08_masterWithFullBacklogIsNotAskedForVotes() throws Exception {
         try (RawRedis redis = bare(2)) {
-            for (int i = 0; i < CleanupBacklog.MAX_PENDING; i++) {
+            for (int i = 0; i < CleanupBacklogCounter.MAX_PENDING; i++) {
                 voteFor(ended(i), redis);
             }
         }
         server(2).pause();
         try (Lease held = client().named("held").acquire()) {
-            for (int i = 0; i < CleanupBacklog.MAX_PENDING; i++) {
+            for (int i = 0; i < CleanupBacklogCounter.MAX_PENDING; i++) {
                 cleanup(2, ended(i)).start();
             }
             Await.until("it lags", SOON, () -> master(2).cleanupBacklog().isFull());

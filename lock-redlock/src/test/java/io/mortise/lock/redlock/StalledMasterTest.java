@@ -126,7 +126,7 @@ class StalledMasterTest {
         try (LockClient client = connect()) {
             masters.get(0).pause();
             Lease lease = client.named("x").acquire();
-            assertThat(lease.unwrap(RedlockSummary.class).orElseThrow().count(RedlockSummary.Vote.ACQUIRED))
+            assertThat(lease.unwrap(RedlockVoteSummary.class).orElseThrow().count(RedlockVoteSummary.Vote.ACQUIRED))
                     .isBetween(3L, 4L);
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             masters.get(0).resume();

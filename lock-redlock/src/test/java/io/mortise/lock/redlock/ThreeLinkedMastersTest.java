@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.servers.redis.RawRedis;
@@ -56,7 +56,7 @@ abstract class ThreeLinkedMastersTest {
     @BeforeEach
     final void connect() {
         masters.ports().forEach(port -> links.add(TcpProxy.to("127.0.0.1", port)));
-        client = LockClients.over(
+        client = BackendClients.over(
                 lent -> {
                     context.set(lent);
                     backend.set(RedlockBackend.open(options(), lent));
@@ -139,12 +139,12 @@ abstract class ThreeLinkedMastersTest {
         long start = System.nanoTime();
         while (true) {
             try (var lease = client.named("all").tryAcquire(SOON).orElseThrow()) {
-                RedlockSummary[] summary = new RedlockSummary[1];
+                RedlockVoteSummary[] summary = new RedlockVoteSummary[1];
                 Await.until("all have answered", SOON, () -> {
-                    summary[0] = lease.unwrap(RedlockSummary.class).orElseThrow();
-                    return summary[0].count(RedlockSummary.Vote.PENDING) == 0;
+                    summary[0] = lease.unwrap(RedlockVoteSummary.class).orElseThrow();
+                    return summary[0].count(RedlockVoteSummary.Vote.PENDING) == 0;
                 });
-                if (summary[0].count(RedlockSummary.Vote.ACQUIRED) == 3) {
+                if (summary[0].count(RedlockVoteSummary.Vote.ACQUIRED) == 3) {
                     return;
                 }
                 assertThat(System.nanoTime() - start).as("%s", summary[0]).isLessThan(SOON.toNanos());

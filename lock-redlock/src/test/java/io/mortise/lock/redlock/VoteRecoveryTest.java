@@ -109,13 +109,13 @@ class VoteRecoveryTest extends ThreeLinkedMastersTest {
         bare(0, "SCRIPT", "FLUSH");
         bare(0, "SCRIPT", "LOAD", RedlockScript.RELEASE.script().text());
         bare(0, "CONFIG", "RESETSTAT");
-        GrantTestAccess.recoverVote(granted.keepAlive(), master(0));
+        GrantTestAccess.recoverVote(granted.validity(), master(0));
         assertThat(contender.end().toCompletableFuture().get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
         Await.until("it was recovered", SOON, () -> calls(0, "set") == 1);
         Await.until("and deleted again before it expires", SOON, () -> calls(0, "del") == 1);
         assertThat(has(0, X.grant())).isFalse();
-        GrantTestAccess.recoverVote(granted.keepAlive(), master(0));
+        GrantTestAccess.recoverVote(granted.validity(), master(0));
         bare(0, "PING");
         assertThat(calls(0, "set")).as("no more after that").isEqualTo(1);
     }

@@ -4,7 +4,7 @@ package io.mortise.lock.proof;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.testkit.BackendUnderTest;
@@ -38,7 +38,7 @@ class SimpleSpiConformanceTest extends LockConformance {
             if (stopped) {
                 throw new BackendUnavailableException("a table in memory: stopped");
             }
-            return LockClients.over(context -> new LeaseStoreBackend(link, context), options);
+            return BackendClients.over(context -> new LeaseStoreBackend(link, context), options);
         }
 
         @Override

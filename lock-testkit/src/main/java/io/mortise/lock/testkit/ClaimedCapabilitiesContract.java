@@ -108,7 +108,7 @@ interface ClaimedCapabilitiesContract extends Contract {
         long start = System.nanoTime();
         held.close();
         ApiStyle.result(waiting).close();
-        assertThat(TimeBounds.since(start)).as("from release to grant").isLessThan(ContractFixture.PROMPT);
+        assertThat(DurationAssertions.since(start)).as("from release to grant").isLessThan(ContractFixture.PROMPT);
     }
 
     private void crashReleased(LockClient client, boolean claimed) throws Exception {

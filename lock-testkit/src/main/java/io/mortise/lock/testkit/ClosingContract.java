@@ -62,7 +62,7 @@ interface ClosingContract extends Contract {
         long start = System.nanoTime();
         client.close();
         assertThatCode(client::close).as("a second close").doesNotThrowAnyException();
-        assertThat(TimeBounds.since(start))
+        assertThat(DurationAssertions.since(start))
                 .as("close")
                 .isLessThan(ClientOptions.defaults().requestTimeout());
         for (Lease lease : List.of(one, two)) {

@@ -93,7 +93,7 @@ public final class ContractFixture implements AutoCloseable {
             Lease lease = client.named("timed").acquire();
             long start = System.nanoTime();
             lease.release();
-            Duration took = TimeBounds.since(start);
+            Duration took = DurationAssertions.since(start);
             shortest = Durations.shorter(took, shortest);
         }
         return shortest;
@@ -240,7 +240,7 @@ public final class ContractFixture implements AutoCloseable {
 
     /** S10: an interrupted waiter for a lock that it cannot get returns within 50 ms. */
     void assertInterruptReturnsAtOnce(DistributedLock lock) throws Exception {
-        TimeBounds.overshoot("from interrupt to InterruptedException", PROMPT, Duration.ofMillis(50), () -> {
+        DurationAssertions.overshoot("from interrupt to InterruptedException", PROMPT, Duration.ofMillis(50), () -> {
             CompletableFuture<Thread> thread = new CompletableFuture<>();
             Future<Long> waiting = start(() -> {
                 thread.complete(Thread.currentThread());

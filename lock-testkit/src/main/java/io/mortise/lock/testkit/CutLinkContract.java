@@ -90,14 +90,14 @@ interface CutLinkContract extends Contract {
         ReleaseOutcome outcome = style.release(lease);
         assertThat(outcome).as("nobody can know that it worked").isNotEqualTo(ReleaseOutcome.RELEASED);
         ContractFixture.assertHonest(outcome, lease); // LOST where the connection is the lease
-        assertThat(TimeBounds.since(start))
+        assertThat(DurationAssertions.since(start))
                 .as("release")
                 .isLessThan(RIDES_IT_OUT.requestTimeout().plus(ContractFixture.PROMPT));
         assertThat(lease.isHeld()).isFalse();
         fixture().nemesis().heal(client);
         long healed = System.nanoTime();
         Lease next = ApiStyle.result(waiting);
-        assertThat(TimeBounds.since(healed))
+        assertThat(DurationAssertions.since(healed))
                 .as("until it is cleaned up")
                 .isLessThan(fixture().backend().takeoverWithin());
         assertThat(style.release(lease)).as("the outcome stays").isEqualTo(outcome);

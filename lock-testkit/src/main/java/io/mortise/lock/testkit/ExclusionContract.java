@@ -99,7 +99,7 @@ interface ExclusionContract extends Contract {
         for (int i = 0; i < 10_000; i++) {
             lease.isHeld();
         }
-        assertThat(TimeBounds.since(start)).as("10,000 calls of isHeld").isLessThan(Duration.ofSeconds(1));
+        assertThat(DurationAssertions.since(start)).as("10,000 calls of isHeld").isLessThan(Duration.ofSeconds(1));
         lease.ensureHeld();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(lease.isHeld()).isFalse();
@@ -116,10 +116,10 @@ interface ExclusionContract extends Contract {
             long start = System.nanoTime();
             ContractFixture.eventually("two lease durations", lease.multipliedBy(3), () -> {
                 assertThat(held.isHeld())
-                        .as("held after %s", TimeBounds.since(start))
+                        .as("held after %s", DurationAssertions.since(start))
                         .isTrue();
                 assertThat(held.remaining()).isLessThanOrEqualTo(lease);
-                return TimeBounds.since(start).compareTo(lease.multipliedBy(2)) > 0;
+                return DurationAssertions.since(start).compareTo(lease.multipliedBy(2)) > 0;
             });
             assertThat(other.named("x").tryAcquire()).isEmpty();
         }

@@ -5,7 +5,7 @@ package io.mortise.lock.testkit;
 interface FaultContracts
         extends SilentLinkContract,
                 DeletionContract,
-                ExpiryContract,
+                ForcedExpiryContract,
                 LostReplyContract,
                 CutLinkContract,
                 SlowLinkContract,

@@ -2,7 +2,7 @@
 package io.mortise.lock.testkit;
 
 /** The half of {@link LockConformance} without faults. Use both halves or the whole. */
-public abstract class HealthyConformance extends Conformance implements HealthyContracts {
+public abstract class HealthyConformance extends ConformanceTestBase implements HealthyContracts {
     /** Called by JUnit for each new instance. */
     protected HealthyConformance() {}
 }

@@ -16,4 +16,4 @@ interface HealthyContracts
                 ClaimedCapabilitiesContract,
                 LeftoversContract,
                 HostileTextContract,
-                RequestsContract {}
+                RequestCountContract {}

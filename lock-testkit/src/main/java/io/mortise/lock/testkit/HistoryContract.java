@@ -26,7 +26,7 @@ interface HistoryContract extends Contract {
     @Test
     default void S01_historyOfSeveralClients() throws Exception {
         long seed = ThreadLocalRandom.current().nextLong();
-        HistoryFixture history = new HistoryFixture(fixture());
+        HistoryRecordingFixture history = new HistoryRecordingFixture(fixture());
         Map<String, LockClient> clients = new LinkedHashMap<>();
         for (String name : List.of("silent", "cut", "unlucky")) {
             clients.put(name, fixture().client(QUICK));
@@ -62,7 +62,7 @@ interface HistoryContract extends Contract {
     @Test
     default void S01_historyOfSeveralProcesses() throws Exception {
         long seed = ThreadLocalRandom.current().nextLong();
-        HistoryFixture history = new HistoryFixture(fixture());
+        HistoryRecordingFixture history = new HistoryRecordingFixture(fixture());
         String rule = "S01, S02, S03, S07, S11 over several processes";
         try (HolderProcess frozen = history.process("frozen", rule);
                 HolderProcess killed = history.process("killed", rule);

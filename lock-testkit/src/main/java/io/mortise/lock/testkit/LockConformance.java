@@ -35,7 +35,7 @@ package io.mortise.lock.testkit;
  * leases of 2 or 3 s. {@link HealthyConformance} and {@link FaultConformance} are its two halves, for a build that runs test
  * classes side by side.
  */
-public abstract class LockConformance extends Conformance implements HealthyContracts, FaultContracts {
+public abstract class LockConformance extends ConformanceTestBase implements HealthyContracts, FaultContracts {
     /** Called by JUnit for each new instance. */
     protected LockConformance() {}
 }

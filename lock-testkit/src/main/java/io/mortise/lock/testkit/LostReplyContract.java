@@ -76,7 +76,7 @@ interface LostReplyContract extends Contract {
         // It begins once the loss can have been noticed; a connection that broke with the reply is not healthy at once.
         Duration healthy = NOTICES_SOON.requestTimeout().plusSeconds(1);
         AtomicInteger round = new AtomicInteger();
-        TimeBounds.overshoot(
+        DurationAssertions.overshoot(
                 "until nothing is left", fixture().backend().lease().plus(healthy), healthy, () -> {
                     int number = round.getAndIncrement();
                     ApiStyle style = number % 2 == 0 ? ApiStyle.SYNC : ApiStyle.ASYNC;
@@ -91,7 +91,9 @@ interface LostReplyContract extends Contract {
                         lease = style.tryAcquire(client.named(name, fixture().shortLease(client)), maxWait);
                         assertThat(lease).as("S15: no answer is not busy").isPresent();
                     } catch (BackendUnavailableException e) {
-                        assertThat(TimeBounds.since(start)).as("S09").isLessThan(maxWait.plus(ContractFixture.PROMPT));
+                        assertThat(DurationAssertions.since(start))
+                                .as("S09")
+                                .isLessThan(maxWait.plus(ContractFixture.PROMPT));
                     }
                     long over = System.nanoTime();
                     if (lease.isPresent()) {
@@ -100,7 +102,7 @@ interface LostReplyContract extends Contract {
                     assertThat(other.named(name).tryAcquire(fixture().backend().takeoverWithin()))
                             .as("the lock")
                             .hasValueSatisfying(Lease::close);
-                    return TimeBounds.since(over);
+                    return DurationAssertions.since(over);
                 });
         for (int number = 0; number < round.get(); number++) {
             fixture().assertFree(other, "x" + number);
@@ -119,7 +121,7 @@ interface LostReplyContract extends Contract {
             fixture().nemesis().dropNextReply(client, "S05, S08 when the reply to a release is lost");
             long start = System.nanoTime();
             ReleaseOutcome outcome = style.release(lease);
-            assertThat(TimeBounds.since(start))
+            assertThat(DurationAssertions.since(start))
                     .as("release")
                     .isLessThan(NOTICES_SOON.requestTimeout().plus(ContractFixture.PROMPT));
             ContractFixture.assertHonest(outcome, lease);

@@ -9,7 +9,7 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.history.HistoryEvent;
 import io.mortise.lock.testkit.history.HistoryReport;
 import io.mortise.lock.testkit.history.HolderProcess;
-import io.mortise.lock.testkit.history.RecordedLease;
+import io.mortise.lock.testkit.history.RecordingLease;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ interface ProcessContract extends Contract {
     /** One story, since each lease that runs out costs its duration: S02, S03, S05, S07 and S11. */
     @Test
     default void S02_aFrozenHolderKnowsItsLossTheMomentItGoesOn() throws Exception {
-        HistoryFixture history = new HistoryFixture(fixture());
+        HistoryRecordingFixture history = new HistoryRecordingFixture(fixture());
         LockClient other = fixture().client();
         ContractFixture.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess frozen = history.process("frozen", "S02, S03, S07, S11 for a frozen process")) {
@@ -30,10 +30,10 @@ interface ProcessContract extends Contract {
                     .as("before the freeze")
                     .isTrue();
             frozen.pause();
-            Future<RecordedLease> waiting = fixture().start(history.lock("here", other, "x")::acquire);
+            Future<RecordingLease> waiting = fixture().start(history.lock("here", other, "x")::acquire);
             ContractFixture.eventually(
                     "S11: the next is granted", fixture().backend().takeoverWithin(), waiting::isDone);
-            RecordedLease next = ApiStyle.result(waiting);
+            RecordingLease next = ApiStyle.result(waiting);
             assertThat(next.write(history.resource())).isTrue();
             CompletableFuture<Boolean> late = frozen.write("x"); // the first that it does, without another check
             frozen.resume();
@@ -58,13 +58,13 @@ interface ProcessContract extends Contract {
 
     @Test
     default void S11_theLockOfAKilledProcessGoesToTheNext() throws Exception {
-        HistoryFixture history = new HistoryFixture(fixture());
+        HistoryRecordingFixture history = new HistoryRecordingFixture(fixture());
         LockClient other = fixture().client();
         ContractFixture.onlyIf(other, Capability.CRASH_RELEASE);
         try (HolderProcess killed = history.process("killed", "S11 for a killed process")) {
             killed.awaitReady();
             ApiStyle.result(killed.acquire("x"));
-            Future<RecordedLease> waiting = fixture().start(history.lock("here", other, "x")::acquire);
+            Future<RecordingLease> waiting = fixture().start(history.lock("here", other, "x")::acquire);
             ContractFixture.awaitWaiters(other, "x", 1);
             killed.kill();
             ContractFixture.eventually(
@@ -77,19 +77,19 @@ interface ProcessContract extends Contract {
 
     @Test
     default void S12_aKilledWaiterIsPassedOver() throws Exception {
-        HistoryFixture history = new HistoryFixture(fixture());
+        HistoryRecordingFixture history = new HistoryRecordingFixture(fixture());
         LockClient holder = fixture().client();
         LockClient behind = fixture().client();
         ContractFixture.onlyIf(holder, Capability.CRASH_RELEASE);
         ContractFixture.onlyIf(holder, Capability.FAIR);
         try (HolderProcess killed = history.process("killed", "S12 for a killed process")) {
             killed.awaitReady();
-            RecordedLease held = history.lock("holder", holder, "x").acquire();
+            RecordingLease held = history.lock("holder", holder, "x").acquire();
             CompletableFuture<String> never = killed.acquire("x");
             ContractFixture.eventually(
                     "it asks", ContractFixture.LONG, () -> history.has(HistoryEvent.Asked.class, "killed"));
             ContractFixture.awaitWaiters(holder, "x", 1);
-            Future<RecordedLease> waiting = fixture().start(history.lock("behind", behind, "x")::acquire);
+            Future<RecordingLease> waiting = fixture().start(history.lock("behind", behind, "x")::acquire);
             ContractFixture.awaitWaiters(holder, "x", 2);
             killed.kill();
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);

@@ -101,7 +101,7 @@ interface ReleaseContract extends Contract {
             assertThat(ContractFixture.status(admin, "x").holders())
                     .as("holders")
                     .isEmpty();
-            return TimeBounds.since(known).compareTo(backend.lease()) > 0;
+            return DurationAssertions.since(known).compareTo(backend.lease()) > 0;
         });
         fixture().assertFree(client, "x");
     }

@@ -69,7 +69,7 @@ interface RestartContract extends Contract {
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("free")
                 .hasMessageMatching("(?s).*\\b\\d+ ms\\b.*"); // how long it has been silent
-        assertThat(TimeBounds.since(start))
+        assertThat(DurationAssertions.since(start))
                 .as("S09: a wait of " + maxWait)
                 .isLessThan(bound.plus(ContractFixture.PROMPT));
     }
@@ -85,10 +85,12 @@ interface RestartContract extends Contract {
         assertThatThrownBy(() -> fixture().client(LONG_TIMEOUTS.connectTimeout(connectTimeout)))
                 .as("S15: a client for a server that is down")
                 .isInstanceOf(BackendUnavailableException.class);
-        assertThat(TimeBounds.since(opening)).as("connect").isLessThan(connectTimeout.plus(ContractFixture.PROMPT));
+        assertThat(DurationAssertions.since(opening))
+                .as("connect")
+                .isLessThan(connectTimeout.plus(ContractFixture.PROMPT));
         long start = System.nanoTime();
         closing.close();
-        assertThat(TimeBounds.since(start))
+        assertThat(DurationAssertions.since(start))
                 .as("close")
                 .isLessThan(LONG_TIMEOUTS.requestTimeout().multipliedBy(2).plus(ContractFixture.PROMPT));
         assertThat(held.isHeld()).isFalse();

@@ -89,9 +89,9 @@ interface SilentLinkContract extends Contract {
         Duration renewed = duration.multipliedBy(11).dividedBy(20); // every third of it, at the latest
         ContractFixture.eventually("a renewal has ended", ContractFixture.LONG, () -> {
             assertThat(lease.isHeld())
-                    .as("held %s after the cut", TimeBounds.since(cut))
+                    .as("held %s after the cut", DurationAssertions.since(cut))
                     .isTrue();
-            return TimeBounds.since(cut).compareTo(renewed) > 0;
+            return DurationAssertions.since(cut).compareTo(renewed) > 0;
         });
         assertThat(told).as("losses told").isEmpty();
         fixture().nemesis().heal(client);
@@ -109,7 +109,7 @@ interface SilentLinkContract extends Contract {
             long start = System.nanoTime();
             assertThatThrownBy(() -> style.tryAcquire(lock, maxWait), "S15: no answer is not busy")
                     .isInstanceOf(BackendUnavailableException.class);
-            assertThat(TimeBounds.since(start))
+            assertThat(DurationAssertions.since(start))
                     .as("a wait of " + maxWait)
                     .isLessThan(bound.plus(ContractFixture.PROMPT));
         }
@@ -139,7 +139,7 @@ interface SilentLinkContract extends Contract {
         long healed = System.nanoTime();
         ContractFixture.eventually(
                 "nothing stays", fixture().backend().takeoverWithin().plusSeconds(1), () -> {
-                    if (TimeBounds.since(healed).compareTo(ContractFixture.PROMPT) < 0) {
+                    if (DurationAssertions.since(healed).compareTo(ContractFixture.PROMPT) < 0) {
                         return false;
                     }
                     return other.named("x").tryRun(Duration.ZERO, lease -> lease.ensureHeld());
@@ -156,7 +156,7 @@ interface SilentLinkContract extends Contract {
         assertThatThrownBy(() -> style.acquire(client.named("asked-in-vain")))
                 .isInstanceOf(BackendUnavailableException.class)
                 .hasMessageContaining("asked-in-vain");
-        assertThat(TimeBounds.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
+        assertThat(DurationAssertions.since(start)).as("until it failed").isLessThan(Duration.ofSeconds(5));
     }
 
     @Test
@@ -168,7 +168,7 @@ interface SilentLinkContract extends Contract {
         CompletableFuture<Lease> waiting = client.named("y").acquireAsync();
         long start = System.nanoTime();
         client.close();
-        assertThat(TimeBounds.since(start))
+        assertThat(DurationAssertions.since(start))
                 .as("close")
                 .isLessThan(SHORT_TIMEOUTS.requestTimeout().multipliedBy(2).plus(ContractFixture.PROMPT));
         assertThat(held.isHeld()).isFalse();

@@ -51,7 +51,7 @@ interface SlowLinkContract extends Contract {
         other.named("x").run(Lease::ensureHeld); // what a store makes once for a lock takes round trips of its own
         fixture().nemesis().delay(slow, ROUND_TRIP.dividedBy(2), "S08, S09 on a slow link");
         Duration maxWait = ROUND_TRIP.dividedBy(4);
-        TimeBounds.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
+        DurationAssertions.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
             long start = System.nanoTime();
             try {
                 Optional<Lease> late = style.tryAcquire(slow.named("x"), maxWait);
@@ -60,7 +60,7 @@ interface SlowLinkContract extends Contract {
             } catch (BackendUnavailableException e) {
                 // as it must be where the wait ends in time
             }
-            Duration took = TimeBounds.since(start);
+            Duration took = DurationAssertions.since(start);
             assertThat(took).isGreaterThanOrEqualTo(maxWait);
             return took.minus(maxWait);
         });

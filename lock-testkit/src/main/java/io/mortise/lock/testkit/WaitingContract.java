@@ -29,12 +29,12 @@ interface WaitingContract extends Contract {
         try (Lease held = fixture().client().named("x").acquire()) {
             DistributedLock lock = fixture().client().named("x");
             AtomicBoolean busy = new AtomicBoolean();
-            TimeBounds.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
+            DurationAssertions.overshoot("beyond maxWait", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
                 long start = System.nanoTime();
                 if (ContractFixture.waitInVain(style, lock, maxWait)) {
                     busy.set(true);
                 }
-                Duration took = TimeBounds.since(start);
+                Duration took = DurationAssertions.since(start);
                 assertThat(took).as("a wait that the lock was busy").isGreaterThanOrEqualTo(maxWait);
                 return took.minus(maxWait);
             });
@@ -48,10 +48,10 @@ interface WaitingContract extends Contract {
     default void S09_zeroIsOneAttempt(ApiStyle style) throws Exception {
         LockClient client = fixture().client();
         try (Lease held = fixture().client().named("x").acquire()) {
-            TimeBounds.overshoot("one attempt", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
+            DurationAssertions.overshoot("one attempt", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
                 long start = System.nanoTime();
                 assertThat(style.tryAcquire(client.named("x"), Duration.ZERO)).isEmpty();
-                return TimeBounds.since(start);
+                return DurationAssertions.since(start);
             });
             assertThat(held.isHeld()).isTrue();
         }
@@ -77,7 +77,7 @@ interface WaitingContract extends Contract {
         LockClient one = fixture().client();
         LockClient two = fixture().client();
         ContractFixture.onlyIf(one, Capability.PUSH);
-        TimeBounds.overshoot("from release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
+        DurationAssertions.overshoot("from release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
             Lease held = one.named("x").acquire();
             Future<Long> waiting = fixture().start(() -> {
                 Lease lease = style.acquire(two.named("x"));
@@ -98,19 +98,24 @@ interface WaitingContract extends Contract {
         LockClient two = fixture().client();
         ContractFixture.onlyIf(one, Capability.PUSH);
         LockAdmin admin = ContractFixture.admin(fixture().client(), "S11 after a forced release");
-        TimeBounds.overshoot("from forced release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
-            one.named("x").acquire();
-            CompletableFuture<Long> granted = two.named("x").acquireAsync().thenApply(lease -> {
-                long now = System.nanoTime();
-                lease.releaseAsync();
-                return now;
-            });
-            ContractFixture.awaitWaiters(one, "x", 1);
-            LockHolder seen = ContractFixture.status(admin, "x").holders().get(0);
-            long start = System.nanoTime();
-            assertThat(ContractFixture.await(admin.forceRelease("x", seen))).isTrue();
-            return Duration.ofNanos(ApiStyle.result(granted) - start);
-        });
+        DurationAssertions.overshoot(
+                "from forced release to grant", ContractFixture.PROMPT, Duration.ofMillis(250), () -> {
+                    one.named("x").acquire();
+                    CompletableFuture<Long> granted = two.named("x")
+                            .acquireAsync()
+                            .thenApply(lease -> {
+                                long now = System.nanoTime();
+                                lease.releaseAsync();
+                                return now;
+                            });
+                    ContractFixture.awaitWaiters(one, "x", 1);
+                    LockHolder seen =
+                            ContractFixture.status(admin, "x").holders().get(0);
+                    long start = System.nanoTime();
+                    assertThat(ContractFixture.await(admin.forceRelease("x", seen)))
+                            .isTrue();
+                    return Duration.ofNanos(ApiStyle.result(granted) - start);
+                });
     }
 
     /** The hint goes to the first in the queue just when it leaves: it must not be lost to those behind. */

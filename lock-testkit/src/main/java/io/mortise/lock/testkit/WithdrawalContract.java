@@ -132,11 +132,11 @@ interface WithdrawalContract extends Contract {
         LockClient holder = fixture().client();
         DistributedLock lock = fixture().client().named("x");
         Lease held = holder.named("x").acquire();
-        TimeBounds.overshoot("cancel", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
+        DurationAssertions.overshoot("cancel", ContractFixture.PROMPT, Duration.ofMillis(50), () -> {
             CompletableFuture<Lease> waiting = lock.acquireAsync();
             long start = System.nanoTime();
             assertThat(waiting.cancel(true)).isTrue();
-            return TimeBounds.since(start);
+            return DurationAssertions.since(start);
         });
         held.close();
         fixture().assertFree(holder, "x");

@@ -7,7 +7,7 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.session.DeferredWatches;
@@ -15,12 +15,12 @@ import io.mortise.lock.spi.support.ConnectDeadline;
 import io.mortise.lock.zookeeper.admin.ConnectFailureDiagnosis;
 import io.mortise.lock.zookeeper.admin.ServerStatusProbe;
 import io.mortise.lock.zookeeper.admin.ZooKeeperLockAdmin;
-import io.mortise.lock.zookeeper.queue.LockNodes;
+import io.mortise.lock.zookeeper.queue.LockNodeLifecycle;
 import io.mortise.lock.zookeeper.queue.ZooKeeperContender;
 import io.mortise.lock.zookeeper.session.ZooKeeperErrors;
 import io.mortise.lock.zookeeper.session.ZooKeeperSession;
-import io.mortise.lock.zookeeper.session.ZooKeeperSessionKeepAlive;
 import io.mortise.lock.zookeeper.session.ZooKeeperSessionManager;
+import io.mortise.lock.zookeeper.session.ZooKeeperSessionValidity;
 import io.mortise.lock.zookeeper.session.ZooKeeperSettings;
 import java.time.Duration;
 import java.util.List;
@@ -35,14 +35,14 @@ final class ZooKeeperBackend implements LockBackend {
     private final ZooKeeperSettings settings;
     private final BackendContext context;
     private final ZooKeeperSessionManager sessions;
-    private final LockNodes lockNodes;
+    private final LockNodeLifecycle lockNodes;
     private final DeferredWatches deferredWatches;
 
     private ZooKeeperBackend(ZooKeeperSettings settings, BackendContext context) {
         this.settings = settings;
         this.context = context;
         this.sessions = new ZooKeeperSessionManager(settings, context);
-        this.lockNodes = new LockNodes(settings.basePath(), settings.acl(), context.clock());
+        this.lockNodes = new LockNodeLifecycle(settings.basePath(), settings.acl(), context.clock());
         this.deferredWatches = new DeferredWatches(context.clock(), ZooKeeperContender.WATCH_OWN_NODE_AFTER);
     }
 
@@ -63,7 +63,7 @@ final class ZooKeeperBackend implements LockBackend {
     private void connect() {
         ZooKeeperSession first = sessions.current();
         CompletableFuture<?> connected =
-                first.ready().thenCompose(keepAlive -> check(first)).toCompletableFuture();
+                first.ready().thenCompose(validity -> check(first)).toCompletableFuture();
         ConnectFailureDiagnosis diagnosis = ConnectFailureDiagnosis.start(
                 endpoints(), ServerStatusProbe.of(settings, context.requestTimeout()), context, connected);
         ConnectDeadline.of(endpoints(), context.connectTimeout())
@@ -125,12 +125,13 @@ final class ZooKeeperBackend implements LockBackend {
 
     @Override
     public Contender enqueue(LockRequest request, ContenderListener listener) {
-        return new ZooKeeperContender(sessions, lockNodes, deferredWatches, GrantNodeGuard::unwrap, request, listener);
+        return new ZooKeeperContender(
+                sessions, lockNodes, deferredWatches, GrantNodeCondition::unwrap, request, listener);
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {
-        KeepAlive.cast(due, ZooKeeperSessionKeepAlive.class).forEach(ZooKeeperSessionKeepAlive::renew);
+    public void renew(List<GrantValidity> due) {
+        GrantValidity.cast(due, ZooKeeperSessionValidity.class).forEach(ZooKeeperSessionValidity::renew);
     }
 
     @Override

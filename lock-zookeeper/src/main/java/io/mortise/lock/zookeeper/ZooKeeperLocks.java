@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import java.util.Objects;
 
 /**
@@ -23,6 +23,6 @@ public final class ZooKeeperLocks {
      */
     public static LockClient connect(ZooKeeperOptions zooKeeper, ClientOptions options) {
         Objects.requireNonNull(zooKeeper, "zooKeeper");
-        return LockClients.over(context -> ZooKeeperBackend.open(zooKeeper, context), options);
+        return BackendClients.over(context -> ZooKeeperBackend.open(zooKeeper, context), options);
     }
 }

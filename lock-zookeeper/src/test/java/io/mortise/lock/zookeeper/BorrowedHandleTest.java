@@ -12,7 +12,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.spi.testing.ManualClock;
 import io.mortise.lock.testkit.process.Await;
@@ -128,7 +128,7 @@ class BorrowedHandleTest {
         Duration timeout = Duration.ofSeconds(8);
         ZooKeeper handle = open(server.connectString(), Math.toIntExact(timeout.toMillis()));
         ManualClock clock = new ManualClock();
-        try (LockClient client = LockClients.over(
+        try (LockClient client = BackendClients.over(
                         context -> ZooKeeperBackend.open(ZooKeeperOptions.using(() -> handle), context),
                         ClientOptions.defaults(),
                         clock);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
@@ -124,7 +124,7 @@ class BorrowedOutageTest {
     void aNewSessionOnTheSameHandleIsStillNotifiedOfItsStates() throws Exception {
         handle = new ZooKeeper(proxy.address(), 20_000, defaultEvents::add);
         AtomicReference<ZooKeeperBackend> backend = new AtomicReference<>();
-        try (LockClient client = LockClients.over(
+        try (LockClient client = BackendClients.over(
                         context -> {
                             backend.set(ZooKeeperBackend.open(ZooKeeperOptions.using(() -> handle), context));
                             return backend.get();

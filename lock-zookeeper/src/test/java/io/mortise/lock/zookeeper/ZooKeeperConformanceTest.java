@@ -3,14 +3,14 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.HealthyConformance;
+import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of every backend, checked on a ZooKeeper server; its other half is {@link ZooKeeperFaultConformanceTest}. */
 class ZooKeeperConformanceTest extends HealthyConformance {
     @RegisterExtension
-    static final ConformanceServer<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();
+    static final TestServerExtension<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();
 
     @Override
     protected BackendUnderTest backend() {

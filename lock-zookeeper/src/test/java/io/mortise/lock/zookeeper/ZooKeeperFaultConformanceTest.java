@@ -3,8 +3,8 @@ package io.mortise.lock.zookeeper;
 
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.BackendUnderTest;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.FaultConformance;
+import io.mortise.lock.testkit.TestServerExtension;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("once")
 class ZooKeeperFaultConformanceTest extends FaultConformance {
     @RegisterExtension
-    static final ConformanceServer<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();
+    static final TestServerExtension<ZooKeeperTestServer> SERVER = ZooKeeperUnderTest.server();
 
     @Override
     protected BackendUnderTest backend() {

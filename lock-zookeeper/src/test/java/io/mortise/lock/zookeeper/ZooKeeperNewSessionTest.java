@@ -7,7 +7,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LossReason;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.testkit.proxy.TcpProxy;
@@ -63,7 +63,7 @@ class ZooKeeperNewSessionTest {
     void S12_acquiresBeforeTheNewSessionIsReadyAreGrantedInTheirOrder() throws Exception {
         AtomicReference<ZooKeeperBackend> backend = new AtomicReference<>();
         ZooKeeperOptions options = ZooKeeperTestSupport.options(proxy.address(), Duration.ofSeconds(20));
-        try (LockClient client = LockClients.over(
+        try (LockClient client = BackendClients.over(
                 context -> {
                     ZooKeeperBackend opened = ZooKeeperBackend.open(options, context);
                     backend.set(opened);

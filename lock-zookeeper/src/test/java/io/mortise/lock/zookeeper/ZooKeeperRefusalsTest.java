@@ -183,7 +183,8 @@ class ZooKeeperRefusalsTest {
             CompletableFuture<Lease> waiter = client.named("later").acquireAsync();
             ZooKeeperTestSupport.awaitWaiters(client, "later", 1);
             // As when the server no longer accepts the client's credentials.
-            ZooKeeper handle = lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper();
+            ZooKeeper handle =
+                    lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow().zooKeeper();
             handle.addAuthInfo("no-such-scheme", new byte[0]);
             assertThat(lease.lost().get(5, TimeUnit.SECONDS).kind()).isEqualTo(LossReason.Kind.SESSION_ENDED);
             // The client's own credentials are valid: its next session gets the lock.

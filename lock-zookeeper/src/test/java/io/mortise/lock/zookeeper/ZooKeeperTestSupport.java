@@ -138,7 +138,7 @@ public final class ZooKeeperTestSupport {
         return admin(client).diagnose().toCompletableFuture().get(10, TimeUnit.SECONDS);
     }
 
-    public static ZooKeeperGuard guard(Lease lease) {
-        return lease.unwrap(ZooKeeperGuard.class).orElseThrow();
+    public static ZooKeeperFencingCondition guard(Lease lease) {
+        return lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow();
     }
 }

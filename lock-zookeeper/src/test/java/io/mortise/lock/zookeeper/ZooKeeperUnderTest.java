@@ -5,8 +5,8 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.spi.LockName;
-import io.mortise.lock.testkit.ConformanceServer;
 import io.mortise.lock.testkit.LinkedBackendUnderTest;
+import io.mortise.lock.testkit.TestServerExtension;
 import io.mortise.lock.testkit.proxy.TcpProxy;
 import io.mortise.lock.zookeeper.queue.ContenderNode;
 import io.mortise.lock.zookeeper.queue.LockPaths;
@@ -23,16 +23,16 @@ final class ZooKeeperUnderTest extends LinkedBackendUnderTest<TcpProxy> {
     /** Shorter sessions end on a loaded machine: a sync must be answered within three quarters of it. */
     private static final Duration SESSION = Duration.ofSeconds(3);
 
-    private final ConformanceServer<ZooKeeperTestServer> server;
+    private final TestServerExtension<ZooKeeperTestServer> server;
     private final String base = "/conformance-" + UUID.randomUUID();
 
-    ZooKeeperUnderTest(ConformanceServer<ZooKeeperTestServer> server) {
+    ZooKeeperUnderTest(TestServerExtension<ZooKeeperTestServer> server) {
         this.server = server;
     }
 
     /** Returns the server; an external one must allow sessions of 3 s. */
-    static ConformanceServer<ZooKeeperTestServer> server() {
-        return new ConformanceServer<>("zookeeper", ZooKeeperTestServer::start, ZooKeeperTestServer::connectString);
+    static TestServerExtension<ZooKeeperTestServer> server() {
+        return new TestServerExtension<>("zookeeper", ZooKeeperTestServer::start, ZooKeeperTestServer::connectString);
     }
 
     @Override

@@ -29,7 +29,7 @@ public final class AcquireOperation {
     private final Consumer<AcquireOutcome> sink;
 
     @GuardedBy("this")
-    private final AttemptHistory history;
+    private final AcquireRetryPolicy history;
 
     @GuardedBy("this")
     private boolean over;
@@ -90,7 +90,7 @@ public final class AcquireOperation {
                 leaseDuration,
                 with.clock().now());
         this.sink = sink;
-        this.history = new AttemptHistory(name, waitPolicy, with.lastResponse(), with.random());
+        this.history = new AcquireRetryPolicy(name, waitPolicy, with.lastResponse(), with.random());
     }
 
     private void start() {
@@ -264,12 +264,12 @@ public final class AcquireOperation {
 
     /** Reports one answer to the history, under the monitor. */
     private interface Answer {
-        AttemptHistory.Next tell(AttemptHistory history);
+        AcquireRetryPolicy.Next tell(AcquireRetryPolicy history);
     }
 
     /** After an answer: ends it, also where it ended while the answer was under way, or asks again. */
     private void proceed(Answer answer, boolean displaced) {
-        AttemptHistory.Next next;
+        AcquireRetryPolicy.Next next;
         boolean ends;
         boolean now = false;
         synchronized (this) {

@@ -8,7 +8,7 @@ import io.mortise.lock.core.lease.AttemptCleanup;
 import io.mortise.lock.core.lease.LeaseKeeper;
 import io.mortise.lock.core.lease.PendingCleanups;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
@@ -73,12 +73,12 @@ public final class ClientContext implements BackendContext {
     }
 
     @Override
-    public void keep(KeepAlive session) {
+    public void keep(GrantValidity session) {
         keeper.keep(session);
     }
 
     @Override
-    public <K extends KeepAlive> void renewNow(Class<K> kind, Predicate<K> which) {
+    public <K extends GrantValidity> void renewNow(Class<K> kind, Predicate<K> which) {
         keeper.renewNow(held -> kind.isInstance(held) && which.test(kind.cast(held)));
     }
 

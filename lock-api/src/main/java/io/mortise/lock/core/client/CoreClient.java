@@ -19,9 +19,9 @@ import io.mortise.lock.core.lease.PendingCleanups;
 import io.mortise.lock.core.lease.RenewalLog;
 import io.mortise.lock.core.runtime.AttemptIds;
 import io.mortise.lock.core.runtime.CallbackExecutor;
+import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.core.runtime.CoreThreads;
 import io.mortise.lock.core.runtime.LastResponse;
-import io.mortise.lock.core.runtime.SharedClock;
 import io.mortise.lock.core.runtime.SystemClock;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.BackendContext;
@@ -107,7 +107,8 @@ public final class CoreClient implements LockClient {
 
     /** The thread that moves such a clock is a test's own: user code may run on it. */
     private static boolean isHandCranked(LockClock clock) {
-        return clock instanceof ManualClock || (clock instanceof SharedClock borrowed && borrowed.isHandCranked());
+        return clock instanceof ManualClock
+                || (clock instanceof ClientScopedClock borrowed && borrowed.isHandCranked());
     }
 
     /** A client on a clock of its own. */
@@ -118,7 +119,7 @@ public final class CoreClient implements LockClient {
 
     /** A client on the given clock, which stays the caller's. */
     public static LockClient open(Function<BackendContext, LockBackend> open, ClientOptions options, LockClock clock) {
-        SharedClock borrowed = new SharedClock(clock);
+        ClientScopedClock borrowed = new ClientScopedClock(clock);
         return open(open, options, borrowed, new Random(), borrowed::stop);
     }
 

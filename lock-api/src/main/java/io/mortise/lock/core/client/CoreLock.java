@@ -11,9 +11,9 @@ import io.mortise.lock.LockOptions;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.acquire.AcquireCollaborators;
+import io.mortise.lock.core.acquire.AcquireFutureDelivery;
 import io.mortise.lock.core.acquire.AcquireOperation;
 import io.mortise.lock.core.acquire.AcquireOutcome;
-import io.mortise.lock.core.acquire.AsyncAcquire;
 import io.mortise.lock.core.acquire.OpenAcquires;
 import io.mortise.lock.core.lease.HeldLease;
 import io.mortise.lock.core.runtime.InterruptibleWait;
@@ -83,7 +83,7 @@ public final class CoreLock implements DistributedLock {
     }
 
     private <T> CompletableFuture<T> async(@Nullable Duration maxWait, Function<Optional<Lease>, T> result) {
-        return new AsyncAcquire<T>(with, name, options, maxWait).begin((outcome, future) -> {
+        return new AcquireFutureDelivery<T>(with, name, options, maxWait).begin((outcome, future) -> {
             Optional<Lease> lease = leaseOf(outcome);
             if (!future.complete(result.apply(lease))) {
                 lease.ifPresent(Lease::releaseAsync); // ended by the caller while the grant was on its way
@@ -150,7 +150,7 @@ public final class CoreLock implements DistributedLock {
     @Override
     public <T> CompletableFuture<T> callAsync(Function<? super Lease, ? extends CompletionStage<T>> body) {
         Objects.requireNonNull(body, "body");
-        return new AsyncAcquire<T>(with, name, options, null)
+        return new AcquireFutureDelivery<T>(with, name, options, null)
                 .begin((outcome, future) -> runAsync(leaseOf(outcome).orElseThrow(), body, future));
     }
 

@@ -9,7 +9,7 @@ import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.core.runtime.InterruptibleWait;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.MonotonicTime;
@@ -26,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Implementation of a lease: held, then released or lost, exactly once. */
-public final class HeldLease implements Lease, KeepAlive.Listener {
+public final class HeldLease implements Lease, GrantValidity.Listener {
     private static final Logger log = LoggerFactory.getLogger(HeldLease.class);
 
     /** How it ended; without a reason: by release. */
@@ -39,13 +39,13 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
     private final Contender contender;
     private final String ownerId;
     private final long token;
-    private final KeepAlive keepAlive;
+    private final GrantValidity validity;
     private final Duration leaseDuration;
     private final @Nullable MonotonicTime holdUntil;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private final CompletableFuture<ReleaseOutcome> released = new CompletableFuture<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
-    private final Set<ExpiryCallback> notices = ConcurrentHashMap.newKeySet();
+    private final Set<ExpiryWarningCallback> notices = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean held = new AtomicBoolean(); // counted by the keeper
     private final AtomicBoolean lossHandled = new AtomicBoolean();
     private final AtomicBoolean selfWaitWarned = new AtomicBoolean();
@@ -64,7 +64,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         this.contender = contender;
         this.ownerId = ownerId;
         this.token = granted.token();
-        this.keepAlive = granted.keepAlive();
+        this.validity = granted.validity();
         this.leaseDuration = leaseDuration;
         this.holdUntil = options.maxHold().map(with.clock().now()::plus).orElse(null);
     }
@@ -72,8 +72,8 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
     /** Starts watching and renewing. False: it has ended already, or the client closes; then {@link #discard} it. */
     public boolean begin() {
         boolean open = with.holders().add(this);
-        held.set(keepAlive.isValid() && with.keeper().hold(keepAlive));
-        boolean attached = open && held.get() && keepAlive.attach(this);
+        held.set(validity.isValid() && with.keeper().hold(validity));
+        boolean attached = open && held.get() && validity.attach(this);
         if (holdUntil != null) {
             maxHold = with.clock().schedule(with.clock().until(holdUntil), this::checkDeadlines);
         }
@@ -134,8 +134,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
             return ended.loss();
         }
         if (ended == null) {
-            return keepAlive
-                    .reason()
+            return validity.reason()
                     .orElseGet(() -> new LossReason(LossReason.Kind.EXPIRED, "the deadline has passed"));
         }
         boolean missing = released.getNow(ReleaseOutcome.UNKNOWN) == ReleaseOutcome.LOST;
@@ -156,9 +155,9 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
 
     /** Returns the time until the deadline or the end of the maximum hold, whichever comes first; zero only for good. */
     private Duration left() {
-        while (keepAlive.isValid()) {
+        while (validity.isValid()) {
             MonotonicTime now = with.clock().now();
-            MonotonicTime deadline = keepAlive.validUntil();
+            MonotonicTime deadline = validity.validUntil();
             if (now.isBefore(deadline)) {
                 MonotonicTime end = holdUntil == null ? deadline : deadline.orEarlier(holdUntil);
                 return now.until(end.orLater(now));
@@ -180,7 +179,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         if (before.isNegative() || before.isZero()) {
             throw new IllegalArgumentException("before is " + before + ", must be more than zero");
         }
-        ExpiryCallback notice = new ExpiryCallback(
+        ExpiryWarningCallback notice = new ExpiryWarningCallback(
                 this,
                 with.clock(),
                 before,
@@ -193,7 +192,7 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         notice.check();
     }
 
-    void forget(ExpiryCallback notice) {
+    void forget(ExpiryWarningCallback notice) {
         notices.remove(notice);
     }
 
@@ -280,12 +279,12 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
         if (firstTry) {
             return ReleaseOutcome.LOST;
         }
-        return keepAlive.isValid() ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
+        return validity.isValid() ? ReleaseOutcome.RELEASED : ReleaseOutcome.UNKNOWN;
     }
 
     private void checkDeadlines() {
-        if (!keepAlive.checkDeadline()) {
-            keepAlive.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
+        if (!validity.checkDeadline()) {
+            validity.reason().ifPresent(this::loseAlone); // another thread may be about to tell us
         } else if (holdUntil != null && with.clock().hasPassed(holdUntil)) {
             loseAlone(new LossReason(LossReason.Kind.MAX_HOLD, "held for the maximum time"));
         }
@@ -293,16 +292,16 @@ public final class HeldLease implements Lease, KeepAlive.Listener {
 
     /** Idempotent: begin() repeats it where a loss came in between. */
     private void stopWatching() {
-        keepAlive.detach(this);
+        validity.detach(this);
         if (held.getAndSet(false)) {
-            with.keeper().unhold(keepAlive);
+            with.keeper().unhold(validity);
         }
         with.holders().remove(this);
         LockClock.Timer timer = maxHold;
         if (timer != null) {
             timer.cancel();
         }
-        notices.forEach(ExpiryCallback::cancel);
+        notices.forEach(ExpiryWarningCallback::cancel);
         notices.clear();
     }
 

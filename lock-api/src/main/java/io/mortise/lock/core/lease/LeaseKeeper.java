@@ -5,7 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.core.runtime.CloseSteps;
 import io.mortise.lock.core.runtime.LastResponse;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
@@ -44,7 +44,7 @@ public final class LeaseKeeper {
     private final Duration requestTimeout;
 
     @GuardedBy("this")
-    private final Map<KeepAlive, Entry> entries = new LinkedHashMap<>();
+    private final Map<GrantValidity, Entry> entries = new LinkedHashMap<>();
 
     @GuardedBy("this")
     private @Nullable ScheduledRun tick;
@@ -79,7 +79,7 @@ public final class LeaseKeeper {
     }
 
     /** Keeps a session alive until it is lost, with or without grants on it. */
-    public synchronized void keep(KeepAlive session) {
+    public synchronized void keep(GrantValidity session) {
         Entry entry = enter(session);
         if (entry != null) {
             entry.kept = true;
@@ -87,8 +87,8 @@ public final class LeaseKeeper {
     }
 
     /** Keeps it alive while grants are on it. False if it is lost already. */
-    synchronized boolean hold(KeepAlive keepAlive) {
-        Entry entry = enter(keepAlive);
+    synchronized boolean hold(GrantValidity validity) {
+        Entry entry = enter(validity);
         if (entry == null) {
             return false;
         }
@@ -97,32 +97,32 @@ public final class LeaseKeeper {
     }
 
     /** One grant less on it. */
-    synchronized void unhold(KeepAlive keepAlive) {
-        Entry entry = entries.get(keepAlive);
+    synchronized void unhold(GrantValidity validity) {
+        Entry entry = entries.get(validity);
         if (entry != null && --entry.grants == 0 && !entry.kept) {
             entry.answered(RenewalLog.Outcome.RELEASED);
             forget(entry);
         }
     }
 
-    private synchronized @Nullable Entry enter(KeepAlive keepAlive) {
-        Entry known = entries.get(keepAlive);
+    private synchronized @Nullable Entry enter(GrantValidity validity) {
+        Entry known = entries.get(validity);
         if (known != null) {
             return known;
         }
-        Entry entry = new Entry(keepAlive);
-        if (stopped || !keepAlive.attach(entry)) {
+        Entry entry = new Entry(validity);
+        if (stopped || !validity.attach(entry)) {
             return null;
         }
-        entries.put(keepAlive, entry);
-        checkBy(keepAlive.validUntil());
-        entry.renewAfter(keepAlive.renewEvery(), clock.now());
+        entries.put(validity, entry);
+        checkBy(validity.validUntil());
+        entry.renewAfter(validity.renewEvery(), clock.now());
         return entry;
     }
 
     private synchronized void forget(Entry entry) {
-        entries.remove(entry.keepAlive);
-        entry.keepAlive.detach(entry);
+        entries.remove(entry.validity);
+        entry.validity.detach(entry);
     }
 
     private synchronized void checkBy(MonotonicTime at) {
@@ -143,18 +143,18 @@ public final class LeaseKeeper {
 
     /** A deadline moves with each renewal: most are not over when the timer comes. */
     private void checkDeadlines() {
-        List<KeepAlive> over = new ArrayList<>();
+        List<GrantValidity> over = new ArrayList<>();
         synchronized (this) {
             MonotonicTime now = clock.now();
             noticePause(deadline, now);
             deadline = null;
             MonotonicTime soonest = null;
-            for (KeepAlive keepAlive : entries.keySet()) {
-                MonotonicTime until = keepAlive.validUntil();
+            for (GrantValidity validity : entries.keySet()) {
+                MonotonicTime until = validity.validUntil();
                 if (now.isBefore(until)) {
                     soonest = soonest == null ? until : soonest.orEarlier(until);
                 } else {
-                    over.add(keepAlive);
+                    over.add(validity);
                 }
             }
             if (soonest != null) {
@@ -162,10 +162,8 @@ public final class LeaseKeeper {
             }
         }
         Deque<Runnable> aftermath = new ArrayDeque<>();
-        for (KeepAlive keepAlive : over) {
-            keepAlive
-                    .expire()
-                    .ifPresentOrElse(aftermath::add, () -> checkBy(keepAlive.validUntil())); // renewed just now
+        for (GrantValidity validity : over) {
+            validity.expire().ifPresentOrElse(aftermath::add, () -> checkBy(validity.validUntil())); // renewed just now
         }
         work(aftermath);
     }
@@ -196,7 +194,7 @@ public final class LeaseKeeper {
 
     private synchronized Optional<String> whyExpired(Entry entry) {
         noticePause(tick, clock.now()); // asked before the timers had a chance to run
-        if (pause != null && !pause.end.isBefore(entry.keepAlive.validUntil())) {
+        if (pause != null && !pause.end.isBefore(entry.validity.validUntil())) {
             return Optional.of(String.format(
                     Locale.ROOT,
                     "this process did not run for at least %.1f s, so nothing was renewed",
@@ -212,7 +210,7 @@ public final class LeaseKeeper {
 
     /** All that is due, and what will be soon: many leases taken at different times end up in few requests. */
     private void renewDue() {
-        List<KeepAlive> due = new ArrayList<>();
+        List<GrantValidity> due = new ArrayList<>();
         LockBackend renewing = backend;
         synchronized (this) {
             if (stopped) {
@@ -224,10 +222,10 @@ public final class LeaseKeeper {
             MonotonicTime next = null;
             for (Entry entry : entries.values()) {
                 if (!entry.renewAt.minus(entry.early).isAfter(now)) {
-                    due.add(entry.keepAlive);
+                    due.add(entry.validity);
                     entry.sentAt = now;
                     // Without an answer it comes again after a request timeout, not with the next tick.
-                    entry.renewAt = now.plus(Durations.shorter(entry.keepAlive.renewEvery(), requestTimeout));
+                    entry.renewAt = now.plus(Durations.shorter(entry.validity.renewEvery(), requestTimeout));
                     entry.early = Duration.ZERO;
                 }
                 next = next == null ? entry.renewAt : next.orEarlier(entry.renewAt);
@@ -242,21 +240,21 @@ public final class LeaseKeeper {
         try {
             renewing.renew(due);
         } catch (RuntimeException e) {
-            due.forEach(keepAlive -> keepAlive.unknown(e));
+            due.forEach(validity -> validity.unknown(e));
         }
     }
 
     /** Brings forward the renewal of those; in one batch, on the timer thread. */
-    public void renewNow(Predicate<KeepAlive> which) {
-        List<KeepAlive> all;
+    public void renewNow(Predicate<GrantValidity> which) {
+        List<GrantValidity> all;
         synchronized (this) {
             all = List.copyOf(entries.keySet());
         }
-        List<KeepAlive> chosen = all.stream().filter(which).toList(); // foreign code
+        List<GrantValidity> chosen = all.stream().filter(which).toList(); // foreign code
         synchronized (this) {
             MonotonicTime now = clock.now();
-            for (KeepAlive keepAlive : chosen) {
-                Entry entry = entries.get(keepAlive);
+            for (GrantValidity validity : chosen) {
+                Entry entry = entries.get(validity);
                 if (entry != null) {
                     entry.renewAt = now;
                 }
@@ -284,8 +282,8 @@ public final class LeaseKeeper {
         }
     }
 
-    private final class Entry implements KeepAlive.Listener {
-        private final KeepAlive keepAlive;
+    private final class Entry implements GrantValidity.Listener {
+        private final GrantValidity validity;
         private boolean kept;
         private int grants;
         private int failures;
@@ -294,13 +292,13 @@ public final class LeaseKeeper {
         private @Nullable MonotonicTime sentAt;
         private @Nullable Throwable lastFailure;
 
-        Entry(KeepAlive keepAlive) {
-            this.keepAlive = keepAlive;
+        Entry(GrantValidity validity) {
+            this.validity = validity;
         }
 
         private void renewAfter(Duration delay, MonotonicTime from) {
             synchronized (LeaseKeeper.this) {
-                if (entries.get(keepAlive) == this) {
+                if (entries.get(validity) == this) {
                     renewAt = from.plus(delay);
                     early = Durations.divide(delay, 5);
                     tickBy(renewAt);
@@ -311,7 +309,7 @@ public final class LeaseKeeper {
         /** Nobody waits any more for an answer to its renewals. */
         private void answered(RenewalLog.Outcome how) {
             synchronized (LeaseKeeper.this) {
-                if (failures > 0 && entries.get(keepAlive) == this) {
+                if (failures > 0 && entries.get(validity) == this) {
                     failures = 0;
                     log.ended(how);
                 }
@@ -324,19 +322,19 @@ public final class LeaseKeeper {
             synchronized (LeaseKeeper.this) {
                 answered(RenewalLog.Outcome.RENEWED);
                 // unasked: by what the session did otherwise
-                renewAfter(keepAlive.renewEvery(), sentAt != null ? sentAt : clock.now());
+                renewAfter(validity.renewEvery(), sentAt != null ? sentAt : clock.now());
             }
         }
 
         @Override
         public void unknown(Throwable cause) {
             synchronized (LeaseKeeper.this) {
-                if (entries.get(keepAlive) != this) {
+                if (entries.get(validity) != this) {
                     return;
                 }
-                log.failed(cause, clock.until(keepAlive.validUntil()), failures == 0);
+                log.failed(cause, clock.until(validity.validUntil()), failures == 0);
                 Duration retryAfter = Durations.shorter(
-                        FIRST_RETRY.multipliedBy(1L << Math.min(failures, 20)), keepAlive.renewEvery());
+                        FIRST_RETRY.multipliedBy(1L << Math.min(failures, 20)), validity.renewEvery());
                 failures++;
                 lastFailure = cause;
                 renewAfter(retryAfter, clock.now());

@@ -10,11 +10,11 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.core.lease.HeldLease;
-import io.mortise.lock.core.runtime.SharedClock;
+import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
@@ -34,7 +34,7 @@ class AcquireOperationTest {
     private final List<Scripted> contenders = new ArrayList<>();
     private final CoreClient client = open();
 
-    private static final class Grant extends KeepAlive {
+    private static final class Grant extends GrantValidity {
         Grant(ManualClock clock, Duration left) {
             super(clock, LEASE.dividedBy(3), clock.now().plus(left));
         }
@@ -68,7 +68,7 @@ class AcquireOperationTest {
     }
 
     private CoreClient open() {
-        SharedClock borrowed = new SharedClock(clock);
+        ClientScopedClock borrowed = new ClientScopedClock(clock);
         ClientOptions options = ClientOptions.defaults().callbackExecutor(Runnable::run);
         return CoreClient.open(context -> new Backend(), options, borrowed, new Random(1), borrowed::stop);
     }

@@ -13,7 +13,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.core.runtime.SystemClock;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import java.time.Duration;
@@ -44,7 +44,7 @@ class BlockingApiTest {
     }
 
     private LockClient client(ClientOptions options) {
-        LockClient client = LockClients.over(context -> new LeaseStoreBackend(store, context), options);
+        LockClient client = BackendClients.over(context -> new LeaseStoreBackend(store, context), options);
         clients.add(client);
         return client;
     }

@@ -2,7 +2,7 @@
 package io.mortise.lock.core.client;
 
 import io.mortise.lock.Capability;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +40,7 @@ public abstract class NoopBackend implements LockBackend {
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {}
+    public void renew(List<GrantValidity> due) {}
 
     @Override
     public void close() {}

@@ -10,7 +10,7 @@ import io.mortise.lock.DistributedLock;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.connect.Locks;
 import io.mortise.lock.core.runtime.CallbackExecutor;
 import io.mortise.lock.spi.LeaseStoreBackend;
@@ -33,7 +33,7 @@ class NullArgumentsTest {
     void S14_nullForALockIsRefusedBeforeAnyIo() {
         ManualClock clock = new ManualClock();
         MapStore store = new MapStore(clock);
-        LockClient client = LockClients.over(
+        LockClient client = BackendClients.over(
                 context -> new LeaseStoreBackend(store, context),
                 ClientOptions.defaults().callbackExecutor(Runnable::run),
                 clock);

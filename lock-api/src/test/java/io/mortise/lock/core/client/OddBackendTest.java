@@ -11,11 +11,11 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.core.runtime.SharedClock;
+import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class OddBackendTest {
     private int ends;
 
     private CoreClient open(ClientOptions options) {
-        SharedClock borrowed = new SharedClock(clock);
+        ClientScopedClock borrowed = new ClientScopedClock(clock);
         return CoreClient.open(context -> new Backend(), options, borrowed, new Random(1), borrowed::stop);
     }
 
@@ -240,7 +240,7 @@ class OddBackendTest {
     @Test
     void S07_aListenerThatThrowsKeepsTheLossFromNobody() {
         List<String> told = new ArrayList<>();
-        KeepAlive session = new KeepAlive(clock, LEASE, clock.now().plus(LEASE)) {
+        GrantValidity session = new GrantValidity(clock, LEASE, clock.now().plus(LEASE)) {
             @Override
             protected void onLost(LossReason reason) {
                 told.add("session");
@@ -278,7 +278,7 @@ class OddBackendTest {
         assertThat(told).isEmpty();
     }
 
-    private final class Grant extends KeepAlive {
+    private final class Grant extends GrantValidity {
         Grant() {
             super(clock, LEASE, clock.now().plus(LEASE.multipliedBy(100)));
         }

@@ -8,7 +8,7 @@ import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
@@ -98,13 +98,13 @@ final class SimBackend implements LockBackend {
     }
 
     @Override
-    public void renew(List<KeepAlive> due) {
+    public void renew(List<GrantValidity> due) {
         MonotonicTime sent = context.clock().now();
-        for (KeepAlive keepAlive : due) {
-            if (keepAlive instanceof Session mine) {
+        for (GrantValidity validity : due) {
+            if (validity instanceof Session mine) {
                 request(() -> world.store.renewSession(mine.id, world.lease))
                         .whenComplete((alive, failure) -> answer(mine, alive, failure, sent, world.lease));
-            } else if (keepAlive instanceof Grant mine) {
+            } else if (validity instanceof Grant mine) {
                 Duration lease = mine.request.leaseDuration();
                 String name = mine.request.name().value();
                 request(() -> world.store.renew(name, mine.request.attemptId(), this, lease))
@@ -114,7 +114,11 @@ final class SimBackend implements LockBackend {
     }
 
     private void answer(
-            KeepAlive mine, @Nullable Boolean alive, @Nullable Throwable failure, MonotonicTime sent, Duration lease) {
+            GrantValidity mine,
+            @Nullable Boolean alive,
+            @Nullable Throwable failure,
+            MonotonicTime sent,
+            Duration lease) {
         if (failure != null || alive == null) {
             mine.unknown(failure == null ? new IllegalStateException() : failure);
         } else if (alive) {
@@ -155,7 +159,7 @@ final class SimBackend implements LockBackend {
         }
     }
 
-    private final class Session extends KeepAlive {
+    private final class Session extends GrantValidity {
         private final long id;
 
         Session(long id, MonotonicTime sent) {
@@ -177,7 +181,7 @@ final class SimBackend implements LockBackend {
         }
     }
 
-    private final class Grant extends KeepAlive {
+    private final class Grant extends GrantValidity {
         private final LockRequest request;
 
         Grant(LockRequest request, MonotonicTime sent) {

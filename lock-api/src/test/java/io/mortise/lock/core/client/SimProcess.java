@@ -7,7 +7,7 @@ import io.mortise.lock.ClientOptions;
 import io.mortise.lock.Lease;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.core.lease.HeldLease;
-import io.mortise.lock.core.runtime.SharedClock;
+import io.mortise.lock.core.runtime.ClientScopedClock;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import java.time.Duration;
@@ -75,7 +75,7 @@ final class SimProcess {
         this.id = id;
         this.random = new Random(world.seed * 31 + id);
         this.lastResponse = world.now();
-        SharedClock clock = new SharedClock(new ProcessClock());
+        ClientScopedClock clock = new ClientScopedClock(new ProcessClock());
         ClientOptions options = ClientOptions.defaults()
                 .requestTimeout(SimWorld.REQUEST_TIMEOUT)
                 .callbackExecutor(task -> world.clock.schedule(

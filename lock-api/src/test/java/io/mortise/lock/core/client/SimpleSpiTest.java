@@ -11,7 +11,7 @@ import io.mortise.lock.LockClient;
 import io.mortise.lock.LockOptions;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.core.runtime.Backoff;
 import io.mortise.lock.spi.LeaseStoreBackend;
 import io.mortise.lock.spi.testing.ManualClock;
@@ -32,7 +32,7 @@ class SimpleSpiTest {
     private final LockClient two = client();
 
     private LockClient client() {
-        return LockClients.over(
+        return BackendClients.over(
                 context -> new LeaseStoreBackend(store, context),
                 ClientOptions.defaults().requestTimeout(Duration.ofSeconds(1)).callbackExecutor(Runnable::run),
                 clock);

@@ -9,7 +9,7 @@ import io.mortise.lock.core.runtime.LastResponse;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
@@ -31,9 +31,9 @@ class LeaseKeeperTest {
     private final ManualClock clock = new ManualClock();
     private final LeaseKeeper keeper = new LeaseKeeper(
             clock, new LastResponse(clock), new RenewalLog(clock, new ThrottledLog(clock)), Duration.ofSeconds(1));
-    private final List<List<KeepAlive>> renewals = new ArrayList<>();
+    private final List<List<GrantValidity>> renewals = new ArrayList<>();
 
-    private final class Grant extends KeepAlive {
+    private final class Grant extends GrantValidity {
         Grant() {
             super(clock, PERIOD, clock.now().plus(PERIOD.multipliedBy(3)));
         }
@@ -71,7 +71,7 @@ class LeaseKeeperTest {
             }
 
             @Override
-            public void renew(List<KeepAlive> due) {
+            public void renew(List<GrantValidity> due) {
                 renewals.add(due);
                 due.forEach(each -> how.accept((Grant) each));
             }
@@ -91,7 +91,7 @@ class LeaseKeeperTest {
             assertThat(keeper.hold(grant)).isTrue();
         }
         clock.advance(Duration.ofSeconds(1));
-        keeper.renewNow(keepAlive -> keepAlive != grants.get(0));
+        keeper.renewNow(validity -> validity != grants.get(0));
         clock.advance(Duration.ZERO);
         assertThat(renewals).containsExactly(List.copyOf(grants.subList(1, 1_000)));
         clock.advance(PERIOD.minusMillis(1_001)); // that of the one that was left out
@@ -115,7 +115,7 @@ class LeaseKeeperTest {
         renewals.clear();
         clock.advance(PERIOD.multipliedBy(10));
         assertThat(renewals).hasSizeLessThanOrEqualTo(100);
-        assertThat(grants).allMatch(KeepAlive::isValid);
+        assertThat(grants).allMatch(GrantValidity::isValid);
         grants.forEach(keeper::unhold);
         assertThat(keeper.size()).isZero();
         clock.advance(PERIOD.multipliedBy(3));
@@ -226,7 +226,7 @@ class LeaseKeeperTest {
         for (int i = 0; i < count; i++) {
             Grant grant = new Grant();
             assertThat(keeper.hold(grant)).isTrue();
-            grant.attach(new KeepAlive.Listener() {
+            grant.attach(new GrantValidity.Listener() {
                 @Override
                 public void lost(LossReason reason) {
                     order.add("told");

@@ -9,7 +9,7 @@ import io.mortise.lock.core.runtime.RecordedLog;
 import io.mortise.lock.core.runtime.ThrottledLog;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.testing.ManualClock;
 import java.time.Duration;
@@ -28,7 +28,7 @@ class RenewalLogTest {
     private final List<Grant> grants = new ArrayList<>();
     private boolean silent;
 
-    private final class Grant extends KeepAlive {
+    private final class Grant extends GrantValidity {
         Grant() {
             super(clock, LEASE.dividedBy(3), clock.now().plus(LEASE));
         }
@@ -51,7 +51,7 @@ class RenewalLogTest {
             }
 
             @Override
-            public void renew(List<KeepAlive> due) {
+            public void renew(List<GrantValidity> due) {
                 due.forEach(each -> ((Grant) each).renew());
             }
         });

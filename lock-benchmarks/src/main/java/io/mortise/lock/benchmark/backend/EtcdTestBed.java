@@ -58,10 +58,10 @@ final class EtcdTestBed implements TestBed {
     }
 
     @Override
-    public RoundTripProbe roundTrip(String endpoint) {
+    public WriteRoundTripProbe roundTrip(String endpoint) {
         Client client = connect(endpoint);
         ByteSequence key = bytes("round-trip");
-        return new RoundTripProbe() {
+        return new WriteRoundTripProbe() {
             @Override
             public void once() throws Exception {
                 client.getKVClient().put(key, VALUE).get();
@@ -91,17 +91,17 @@ final class EtcdTestBed implements TestBed {
     }
 
     @Override
-    public List<FigureGoal> goals() {
+    public List<PerformanceTarget> goals() {
         return List.of(
-                FigureGoal.ratioAtLeast(0.9, RawJetcd.NAME, "one-thread", "cycles/s"),
-                FigureGoal.ratioAtLeast(0.9, RawJetcd.NAME, "sixteen-locks", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(0.9, RawJetcd.NAME, "one-thread", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(0.9, RawJetcd.NAME, "sixteen-locks", "cycles/s"),
                 // Raw transactions have no queue: those who find the lock taken can only try again.
-                FigureGoal.ratioAtLeast(0.8, RawJetcd.NAME, "contended", "hand-offs/s")
+                PerformanceTarget.ratioAtLeast(0.8, RawJetcd.NAME, "contended", "hand-offs/s")
                         .by("one-thread", "cycles/s"),
-                FigureGoal.atMost(2, "crowd", "requests a hand-off"),
-                FigureGoal.atMost(0, "held", "work a renewal period"),
-                FigureGoal.atMost(1, "held", "Range a renewal period"),
-                FigureGoal.atMost(10, "held", "threads more"));
+                PerformanceTarget.atMost(2, "crowd", "requests a hand-off"),
+                PerformanceTarget.atMost(0, "held", "work a renewal period"),
+                PerformanceTarget.atMost(1, "held", "Range a renewal period"),
+                PerformanceTarget.atMost(10, "held", "threads more"));
     }
 
     @Override

@@ -41,7 +41,7 @@ final class MemoryTestBed implements TestBed {
     }
 
     @Override
-    public RoundTripProbe roundTrip(String endpoint) {
+    public WriteRoundTripProbe roundTrip(String endpoint) {
         throw new UnsupportedOperationException("there is no connection to " + store);
     }
 
@@ -61,7 +61,7 @@ final class MemoryTestBed implements TestBed {
     }
 
     @Override
-    public List<FigureGoal> goals() {
+    public List<PerformanceTarget> goals() {
         return List.of();
     }
 

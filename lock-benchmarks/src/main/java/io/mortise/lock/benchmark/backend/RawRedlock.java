@@ -37,7 +37,7 @@ final class RawRedlock implements Competitor {
 
     @Override
     public CompetitorSession open(String endpoint) {
-        RawMasters masters = new RawMasters(endpoint);
+        RawMasterConnections masters = new RawMasterConnections(endpoint);
         String release = masters.load(RawLettuce.RELEASE);
         SetArgs ifFree = SetArgs.Builder.nx().px(RawLettuce.LEASE_MILLIS);
         return new CompetitorSession() {
@@ -66,7 +66,7 @@ final class RawRedlock implements Competitor {
         };
     }
 
-    private record Keys(RawMasters masters, String script, String key, String value) implements HeldGrant {
+    private record Keys(RawMasterConnections masters, String script, String key, String value) implements HeldGrant {
         @Override
         public OptionalLong token() {
             return OptionalLong.empty();

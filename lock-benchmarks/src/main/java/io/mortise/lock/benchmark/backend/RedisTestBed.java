@@ -53,10 +53,10 @@ final class RedisTestBed implements TestBed {
     }
 
     @Override
-    public RoundTripProbe roundTrip(String endpoint) {
+    public WriteRoundTripProbe roundTrip(String endpoint) {
         RedisClient client = RedisClient.create(uri(endpoint));
         StatefulRedisConnection<String, String> connection = client.connect();
-        return new RoundTripProbe() {
+        return new WriteRoundTripProbe() {
             @Override
             public void once() {
                 connection.sync().set("round-trip", "-".repeat(VALUE_LENGTH));
@@ -94,16 +94,16 @@ final class RedisTestBed implements TestBed {
     }
 
     @Override
-    public List<FigureGoal> goals() {
+    public List<PerformanceTarget> goals() {
         return List.of(
-                FigureGoal.ratioAtLeast(0.9, RawLettuce.NAME, "one-thread", "cycles/s"),
-                FigureGoal.ratioAtLeast(0.95, RawLettuce.NAME, "sixteen-locks", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(0.9, RawLettuce.NAME, "one-thread", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(0.95, RawLettuce.NAME, "sixteen-locks", "cycles/s"),
                 // Raw commands have no queue: those who find the lock taken can only try again.
-                FigureGoal.ratioAtLeast(0.9, RawLettuce.NAME, "contended", "hand-offs/s")
+                PerformanceTarget.ratioAtLeast(0.9, RawLettuce.NAME, "contended", "hand-offs/s")
                         .by("one-thread", "cycles/s"),
-                FigureGoal.atMost(1.2, "crowd", "requests a hand-off"),
-                FigureGoal.atMost(10, "held", "work a renewal period"),
-                FigureGoal.atMost(10, "held", "threads more"));
+                PerformanceTarget.atMost(1.2, "crowd", "requests a hand-off"),
+                PerformanceTarget.atMost(10, "held", "work a renewal period"),
+                PerformanceTarget.atMost(10, "held", "threads more"));
     }
 
     @Override

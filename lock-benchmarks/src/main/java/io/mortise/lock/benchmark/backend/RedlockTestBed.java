@@ -63,9 +63,9 @@ final class RedlockTestBed implements TestBed {
 
     /** A write is acknowledged once a majority has it. */
     @Override
-    public RoundTripProbe roundTrip(String endpoint) {
-        RawMasters masters = new RawMasters(endpoint);
-        return new RoundTripProbe() {
+    public WriteRoundTripProbe roundTrip(String endpoint) {
+        RawMasterConnections masters = new RawMasterConnections(endpoint);
+        return new WriteRoundTripProbe() {
             @Override
             public void once() {
                 masters.majority(
@@ -101,13 +101,13 @@ final class RedlockTestBed implements TestBed {
     }
 
     @Override
-    public List<FigureGoal> goals() {
+    public List<PerformanceTarget> goals() {
         return List.of(
-                FigureGoal.ratioAtLeast(0.9, RawRedlock.NAME, "one-thread", "cycles/s"),
-                FigureGoal.ratioAtLeast(0.85, RawRedlock.NAME, "sixteen-locks", "cycles/s"),
-                FigureGoal.atMost(12, "crowd", "requests a hand-off"),
-                FigureGoal.atMost(10 * MASTERS, "held", "work a renewal period"),
-                FigureGoal.atMost(10, "held", "threads more"));
+                PerformanceTarget.ratioAtLeast(0.9, RawRedlock.NAME, "one-thread", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(0.85, RawRedlock.NAME, "sixteen-locks", "cycles/s"),
+                PerformanceTarget.atMost(12, "crowd", "requests a hand-off"),
+                PerformanceTarget.atMost(10 * MASTERS, "held", "work a renewal period"),
+                PerformanceTarget.atMost(10, "held", "threads more"));
     }
 
     @Override

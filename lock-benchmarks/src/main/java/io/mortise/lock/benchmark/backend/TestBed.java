@@ -29,7 +29,7 @@ public interface TestBed extends AutoCloseable {
     boolean isRemote();
 
     /** A connection on which to measure round trips; only if {@link #isRemote()}. */
-    RoundTripProbe roundTrip(String endpoint) throws Exception;
+    WriteRoundTripProbe roundTrip(String endpoint) throws Exception;
 
     /** All requests of all clients so far by kind, as the server counts them; empty if it does not. */
     Map<String, Long> requests();
@@ -41,7 +41,7 @@ public interface TestBed extends AutoCloseable {
     Duration renewal();
 
     /** What Mortise is to reach here. */
-    List<FigureGoal> goals();
+    List<PerformanceTarget> goals();
 
     @Override
     void close();

@@ -69,10 +69,10 @@ final class ZooKeeperTestBed implements TestBed {
     }
 
     @Override
-    public RoundTripProbe roundTrip(String endpoint) throws Exception {
+    public WriteRoundTripProbe roundTrip(String endpoint) throws Exception {
         ZooKeeper handle = connect(endpoint);
         String node = handle.create("/round-trip-", DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
-        return new RoundTripProbe() {
+        return new WriteRoundTripProbe() {
             @Override
             public void once() throws Exception {
                 handle.setData(node, DATA, -1);
@@ -101,19 +101,19 @@ final class ZooKeeperTestBed implements TestBed {
     }
 
     @Override
-    public List<FigureGoal> goals() {
+    public List<PerformanceTarget> goals() {
         return List.of(
-                FigureGoal.ratioAtLeast(1.35, CuratorMutex.NAME, "one-thread", "cycles/s"),
-                FigureGoal.ratioAtLeast(1.2, CuratorMutex.NAME, "contended", "hand-offs/s"),
-                FigureGoal.ratioAtLeast(1.5, CuratorMutex.NAME, "one-thread-5ms", "cycles/s"),
-                FigureGoal.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
-                FigureGoal.atMost(2.0, "crowd", "requests a hand-off"),
-                FigureGoal.atMost(0, "held", "work a renewal period"),
-                FigureGoal.atMost(1, "held", "sync a renewal period"),
-                FigureGoal.atMost(10, "held", "threads more"),
-                FigureGoal.atMost(1.5, "round-trips", "cycle, async release"),
-                FigureGoal.atMost(2.0, "round-trips", "cycle, release awaited"),
-                FigureGoal.atMost(1.3, "round-trips", "hand-off"));
+                PerformanceTarget.ratioAtLeast(1.35, CuratorMutex.NAME, "one-thread", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(1.2, CuratorMutex.NAME, "contended", "hand-offs/s"),
+                PerformanceTarget.ratioAtLeast(1.5, CuratorMutex.NAME, "one-thread-5ms", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(1.0, CuratorMutex.NAME, "contended-5ms", "hand-offs/s"),
+                PerformanceTarget.atMost(2.0, "crowd", "requests a hand-off"),
+                PerformanceTarget.atMost(0, "held", "work a renewal period"),
+                PerformanceTarget.atMost(1, "held", "sync a renewal period"),
+                PerformanceTarget.atMost(10, "held", "threads more"),
+                PerformanceTarget.atMost(1.5, "round-trips", "cycle, async release"),
+                PerformanceTarget.atMost(2.0, "round-trips", "cycle, release awaited"),
+                PerformanceTarget.atMost(1.3, "round-trips", "hand-off"));
     }
 
     @Override

@@ -12,15 +12,15 @@ import java.util.stream.Collectors;
 public final class BenchmarkTable {
     private final StringBuilder out = new StringBuilder();
     private final ScenarioResult result;
-    private final List<GoalVerdict> verdicts;
+    private final List<PerformanceTargetResult> verdicts;
 
-    private BenchmarkTable(ScenarioResult result, List<GoalVerdict> verdicts) {
+    private BenchmarkTable(ScenarioResult result, List<PerformanceTargetResult> verdicts) {
         this.result = result;
         this.verdicts = verdicts;
     }
 
     /** The block of one scenario. */
-    public static String of(ScenarioResult result, List<GoalVerdict> verdicts) {
+    public static String of(ScenarioResult result, List<PerformanceTargetResult> verdicts) {
         return new BenchmarkTable(result, verdicts).print();
     }
 
@@ -50,7 +50,7 @@ public final class BenchmarkTable {
             row(label, competitor, median, range, "", "", goal(measure, Optional.empty()));
             return;
         }
-        FigureRatio ratio = FigureRatio.of(result.values(TestBed.MORTISE, measure), values);
+        MeasurementRatio ratio = MeasurementRatio.of(result.values(TestBed.MORTISE, measure), values);
         // Nothing divided by nothing says nothing.
         boolean known = Double.isFinite(ratio.ofMedians());
         String times = known ? times(ratio.ofMedians()) + " x" : "-";
@@ -59,12 +59,12 @@ public final class BenchmarkTable {
     }
 
     private String goal(String measure, Optional<String> against) {
-        return GoalVerdict.on(verdicts, measure, against)
-                .map(GoalVerdict::toString)
+        return PerformanceTargetResult.on(verdicts, measure, against)
+                .map(PerformanceTargetResult::toString)
                 .orElse("");
     }
 
-    private void spanning(GoalVerdict verdict) {
+    private void spanning(PerformanceTargetResult verdict) {
         out.append("  ").append(verdict.goal().measure()).append(" by ");
         out.append(verdict.goal().against().orElseThrow()).append(": ");
         out.append(times(verdict.value())).append(" x  ").append(verdict).append('\n');

@@ -24,15 +24,15 @@ public record JsonReport(MachineDescription environment, Map<String, Object> set
             String description,
             Map<String, String> competitors,
             List<ScenarioResult> results,
-            List<GoalVerdict> verdicts) {
+            List<PerformanceTargetResult> verdicts) {
         /** As long as it still runs. */
         public static OfBackend of(TestBed backend, List<ScenarioResult> results) {
             Map<String, String> competitors = new LinkedHashMap<>();
             for (Competitor competitor : backend.competitors()) {
                 competitors.put(competitor.name(), competitor.description());
             }
-            List<GoalVerdict> verdicts = results.stream()
-                    .flatMap(result -> GoalVerdict.of(result, results, backend.goals()).stream())
+            List<PerformanceTargetResult> verdicts = results.stream()
+                    .flatMap(result -> PerformanceTargetResult.of(result, results, backend.goals()).stream())
                     .toList();
             return new OfBackend(backend.name(), backend.description(), competitors, results, verdicts);
         }
@@ -94,7 +94,7 @@ public record JsonReport(MachineDescription environment, Map<String, Object> set
         return json;
     }
 
-    private static Map<String, Object> json(GoalVerdict verdict) {
+    private static Map<String, Object> json(PerformanceTargetResult verdict) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("scenario", verdict.goal().scenario());
         json.put("measure", verdict.goal().measure());

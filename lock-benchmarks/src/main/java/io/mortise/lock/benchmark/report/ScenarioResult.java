@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
-import io.mortise.lock.benchmark.scenario.RoundFigures;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -18,7 +18,7 @@ public record ScenarioResult(
         String scenario,
         String description,
         WarmUpReport warmedUp,
-        Map<String, List<RoundFigures>> rounds) {
+        Map<String, List<RoundMeasurements>> rounds) {
     /** In the order of the table. */
     public List<String> competitors() {
         return List.copyOf(rounds.keySet());
@@ -53,7 +53,7 @@ public record ScenarioResult(
 
     /** Median of the requests by kind; a kind that a round lacks counts as none. */
     public Map<String, Double> requests(String competitor) {
-        List<RoundFigures> all = figures(competitor);
+        List<RoundMeasurements> all = figures(competitor);
         TreeSet<String> kinds = new TreeSet<>();
         all.forEach(figures -> kinds.addAll(figures.requests().keySet()));
         Map<String, Double> medians = new TreeMap<>();
@@ -71,8 +71,8 @@ public record ScenarioResult(
         return figures(competitors().get(0)).get(0).requestsPer();
     }
 
-    private List<RoundFigures> figures(String competitor) {
-        List<RoundFigures> all = rounds.get(competitor);
+    private List<RoundMeasurements> figures(String competitor) {
+        List<RoundMeasurements> all = rounds.get(competitor);
         if (all == null) {
             throw new IllegalArgumentException(backend + " " + scenario + " had no competitor " + competitor);
         }

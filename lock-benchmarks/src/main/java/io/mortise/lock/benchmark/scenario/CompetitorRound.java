@@ -3,8 +3,8 @@ package io.mortise.lock.benchmark.scenario;
 
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.CompetitorSession;
-import io.mortise.lock.benchmark.backend.RoundTripProbe;
 import io.mortise.lock.benchmark.backend.TestBed;
+import io.mortise.lock.benchmark.backend.WriteRoundTripProbe;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,13 +41,13 @@ public final class CompetitorRound implements AutoCloseable {
     /**
      * Measures, and looks after it.
      *
-     * @throws ExclusionViolated if a lock was held twice at once
+     * @throws ExclusionViolationException if a lock was held twice at once
      * @throws IllegalStateException if the competitor never ends
      */
-    public RoundFigures run(Scenario scenario) throws Exception {
+    public RoundMeasurements run(Scenario scenario) throws Exception {
         try (WorkerThreads one = new WorkerThreads(name, 1)) {
-            List<Callable<RoundFigures>> turn = List.of(() -> scenario.run(this));
-            RoundFigures figures;
+            List<Callable<RoundMeasurements>> turn = List.of(() -> scenario.run(this));
+            RoundMeasurements figures;
             try {
                 figures = one.together(turn, effort.measured().plus(LIMIT)).get(0);
             } catch (Exception e) {
@@ -62,7 +62,7 @@ public final class CompetitorRound implements AutoCloseable {
     private void verifyExclusion(Optional<Exception> failure) {
         try {
             exclusions.values().forEach(exclusion -> exclusion.verify(name));
-        } catch (ExclusionViolated e) {
+        } catch (ExclusionViolationException e) {
             failure.ifPresent(e::addSuppressed);
             throw e;
         }
@@ -83,7 +83,7 @@ public final class CompetitorRound implements AutoCloseable {
         return session;
     }
 
-    RoundTripProbe roundTrip() throws Exception {
+    WriteRoundTripProbe roundTrip() throws Exception {
         return backend.roundTrip(endpoint);
     }
 

@@ -41,17 +41,17 @@ final class ContendedScenario implements Scenario {
     }
 
     @Override
-    public RoundFigures run(CompetitorRound trial) throws Exception {
+    public RoundMeasurements run(CompetitorRound trial) throws Exception {
         ExclusionCounter exclusion = trial.shared(LOCK);
         List<AcquireLoop> loops = new ArrayList<>();
         for (int client = 0; client < CLIENTS; client++) {
             loops.add(new AcquireLoop(trial.open(), client, LOCK, exclusion, true));
         }
         AcquireLoop.Total total = AcquireLoop.run(trial, trial.effort().measured(), loops);
-        Map<String, Double> values = RoundFigures.inOrder();
+        Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("hand-offs/s", total.handOffsPerSecond());
         values.put(AcquireLoop.CPU, total.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", total.millisAt(99));
-        return RoundFigures.of(values);
+        return RoundMeasurements.of(values);
     }
 }

@@ -39,7 +39,7 @@ final class CrowdScenario implements Scenario {
     }
 
     @Override
-    public RoundFigures run(CompetitorRound trial) throws Exception {
+    public RoundMeasurements run(CompetitorRound trial) throws Exception {
         int waiters = trial.effort().times(WAITERS, FEW_WAITERS);
         int sessions = trial.effort().times(CLIENTS, FEW_CLIENTS);
         ExclusionCounter exclusion = trial.shared(LOCK);
@@ -81,12 +81,12 @@ final class CrowdScenario implements Scenario {
         return waiters;
     }
 
-    private static RoundFigures figures(int waiters, double seconds, Map<String, Long> requests) {
-        Map<String, Double> values = RoundFigures.inOrder();
+    private static RoundMeasurements figures(int waiters, double seconds, Map<String, Long> requests) {
+        Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("hand-offs/s", waiters / seconds);
         if (!requests.isEmpty()) {
             values.put("requests a hand-off", CompetitorRound.sum(requests) / (double) waiters);
         }
-        return new RoundFigures(values, RoundFigures.per(waiters, requests), "hand-off");
+        return new RoundMeasurements(values, RoundMeasurements.per(waiters, requests), "hand-off");
     }
 }

@@ -70,7 +70,7 @@ final class ExclusionCounter {
     /**
      * When all have left.
      *
-     * @throws ExclusionViolated if anything was wrong since the start
+     * @throws ExclusionViolationException if anything was wrong since the start
      */
     void verify(String where) {
         if (counter != entered.sum()) {
@@ -79,7 +79,7 @@ final class ExclusionCounter {
         }
         String what = violation.get();
         if (what != null) {
-            throw new ExclusionViolated(where + ": no exclusion on lock \"" + lock + "\": " + what);
+            throw new ExclusionViolationException(where + ": no exclusion on lock \"" + lock + "\": " + what);
         }
     }
 

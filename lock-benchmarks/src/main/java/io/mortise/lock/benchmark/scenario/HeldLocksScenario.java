@@ -30,7 +30,7 @@ final class HeldLocksScenario implements Scenario {
     }
 
     @Override
-    public RoundFigures run(CompetitorRound trial) throws Exception {
+    public RoundMeasurements run(CompetitorRound trial) throws Exception {
         int locks = trial.effort().times(LOCKS, FEW_LOCKS);
         CompetitorSession session = trial.open();
         session.acquire("held-0").release(); // threads that any use at all starts are not counted
@@ -65,9 +65,9 @@ final class HeldLocksScenario implements Scenario {
         return ManagementFactory.getThreadMXBean().getThreadCount();
     }
 
-    private static RoundFigures figures(
+    private static RoundMeasurements figures(
             double taken, int threads, double periods, Map<String, Long> sent, CompetitorRound trial) {
-        Map<String, Double> values = RoundFigures.inOrder();
+        Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("locks taken/s", taken);
         if (trial.backend().isRemote()) {
             values.put("work a renewal period", CompetitorRound.sum(trial.work(sent)) / periods);
@@ -76,6 +76,6 @@ final class HeldLocksScenario implements Scenario {
             }
         }
         values.put("threads more", (double) threads);
-        return new RoundFigures(values, RoundFigures.per(periods, sent), "renewal period");
+        return new RoundMeasurements(values, RoundMeasurements.per(periods, sent), "renewal period");
     }
 }

@@ -40,16 +40,16 @@ final class OneThreadScenario implements Scenario {
     }
 
     @Override
-    public RoundFigures run(CompetitorRound trial) throws Exception {
+    public RoundMeasurements run(CompetitorRound trial) throws Exception {
         CompetitorSession session = trial.open();
         AcquireLoop.Total awaited = loop(trial, session, true);
         AcquireLoop.Total async = loop(trial, session, false);
-        Map<String, Double> values = RoundFigures.inOrder();
+        Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("cycles/s", awaited.cyclesPerSecond());
         values.put("cycles/s, async release", async.cyclesPerSecond());
         values.put(AcquireLoop.CPU, awaited.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", awaited.millisAt(99));
-        return RoundFigures.of(values);
+        return RoundMeasurements.of(values);
     }
 
     private static AcquireLoop.Total loop(CompetitorRound trial, CompetitorSession session, boolean awaited)

@@ -4,7 +4,7 @@ package io.mortise.lock.benchmark.scenario;
 import io.mortise.lock.benchmark.backend.Competitor;
 import io.mortise.lock.benchmark.backend.CompetitorSession;
 import io.mortise.lock.benchmark.backend.HeldGrant;
-import io.mortise.lock.benchmark.backend.RoundTripProbe;
+import io.mortise.lock.benchmark.backend.WriteRoundTripProbe;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -46,11 +46,11 @@ final class RoundTripsScenario implements Scenario {
     }
 
     @Override
-    public RoundFigures run(CompetitorRound trial) throws Exception {
+    public RoundMeasurements run(CompetitorRound trial) throws Exception {
         int times = trial.effort().times(15, 3);
         CompetitorSession session = trial.open();
         CompetitorSession other = trial.open();
-        try (RoundTripProbe bare = trial.roundTrip();
+        try (WriteRoundTripProbe bare = trial.roundTrip();
                 WorkerThreads workers = new WorkerThreads(trial.toString(), 1)) {
             List<Long> bareNanos = new ArrayList<>(bare(bare, times));
             cycles(trial, session, true, 1); // makes the lock's own node where there is one
@@ -61,16 +61,16 @@ final class RoundTripsScenario implements Scenario {
             double handOff = median(handOffs(trial, session, other, workers, times));
             bareNanos.addAll(bare(bare, times));
             double one = median(bareNanos);
-            Map<String, Double> values = RoundFigures.inOrder();
+            Map<String, Double> values = RoundMeasurements.inOrder();
             values.put("a round trip, ms", one / 1e6);
             values.put("cycle, async release", async / one);
             values.put("cycle, release awaited", awaited / one);
             values.put("hand-off", handOff / one);
-            return RoundFigures.of(values);
+            return RoundMeasurements.of(values);
         }
     }
 
-    private static List<Long> bare(RoundTripProbe bare, int times) throws Exception {
+    private static List<Long> bare(WriteRoundTripProbe bare, int times) throws Exception {
         List<Long> nanos = new ArrayList<>();
         for (int i = 0; i < times; i++) {
             long start = System.nanoTime();

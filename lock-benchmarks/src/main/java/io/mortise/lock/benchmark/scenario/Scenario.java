@@ -41,5 +41,5 @@ public interface Scenario {
     }
 
     /** Measures one competitor for one round. Each round of each competitor gives figures of the same names. */
-    RoundFigures run(CompetitorRound trial) throws Exception;
+    RoundMeasurements run(CompetitorRound trial) throws Exception;
 }

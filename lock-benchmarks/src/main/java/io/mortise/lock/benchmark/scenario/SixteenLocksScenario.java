@@ -27,7 +27,7 @@ final class SixteenLocksScenario implements Scenario {
     }
 
     @Override
-    public RoundFigures run(CompetitorRound trial) throws Exception {
+    public RoundMeasurements run(CompetitorRound trial) throws Exception {
         CompetitorSession session = trial.open();
         List<AcquireLoop> loops = new ArrayList<>();
         for (int thread = 0; thread < THREADS; thread++) {
@@ -35,10 +35,10 @@ final class SixteenLocksScenario implements Scenario {
             loops.add(new AcquireLoop(session, 0, lock, trial.alone(lock), true));
         }
         AcquireLoop.Total total = AcquireLoop.run(trial, trial.effort().measured(), loops);
-        Map<String, Double> values = RoundFigures.inOrder();
+        Map<String, Double> values = RoundMeasurements.inOrder();
         values.put("cycles/s", total.cyclesPerSecond());
         values.put(AcquireLoop.CPU, total.cpuMillisOfACycle());
         values.put("p99 of a cycle, ms", total.millisAt(99));
-        return RoundFigures.of(values);
+        return RoundMeasurements.of(values);
     }
 }

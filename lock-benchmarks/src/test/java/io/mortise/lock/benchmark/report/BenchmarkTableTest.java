@@ -3,7 +3,7 @@ package io.mortise.lock.benchmark.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.FigureGoal;
+import io.mortise.lock.benchmark.backend.PerformanceTarget;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,14 +12,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BenchmarkTableTest {
     @Test
     void figuresRatiosAndGoalsStandSideBySide() {
-        List<FigureGoal> goals = List.of(
-                FigureGoal.ratioAtLeast(2, "peer", "one-thread", "cycles/s"),
-                FigureGoal.ratioAtLeast(1.35, "raw", "one-thread", "cycles/s"),
-                FigureGoal.atMost(0, "one-thread", "requests a cycle"),
-                FigureGoal.atMost(0, "another", "cycles/s"));
+        List<PerformanceTarget> goals = List.of(
+                PerformanceTarget.ratioAtLeast(2, "peer", "one-thread", "cycles/s"),
+                PerformanceTarget.ratioAtLeast(1.35, "raw", "one-thread", "cycles/s"),
+                PerformanceTarget.atMost(0, "one-thread", "requests a cycle"),
+                PerformanceTarget.atMost(0, "another", "cycles/s"));
 
-        String table =
-                BenchmarkTable.of(Samples.result(), GoalVerdict.of(Samples.result(), List.of(Samples.result()), goals));
+        String table = BenchmarkTable.of(
+                Samples.result(), PerformanceTargetResult.of(Samples.result(), List.of(Samples.result()), goals));
 
         assertThat(table).isEqualTo("""
                 store one-thread: as tests have it

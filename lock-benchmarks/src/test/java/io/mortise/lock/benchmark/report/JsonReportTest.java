@@ -3,14 +3,15 @@ package io.mortise.lock.benchmark.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.lock.benchmark.backend.FigureGoal;
+import io.mortise.lock.benchmark.backend.PerformanceTarget;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tools.jackson.jr.ob.JSON;
 
 class JsonReportTest {
-    private static final FigureGoal GOAL = FigureGoal.ratioAtLeast(1.35, "peer", "one-thread", "cycles/s");
+    private static final PerformanceTarget GOAL =
+            PerformanceTarget.ratioAtLeast(1.35, "peer", "one-thread", "cycles/s");
 
     @Test
     void everyRoundIsInTheFile() {
@@ -23,7 +24,7 @@ class JsonReportTest {
                         "for tests",
                         Map.of("mortise", "ours"),
                         List.of(result),
-                        GoalVerdict.of(result, List.of(result), List.of(GOAL)))));
+                        PerformanceTargetResult.of(result, List.of(result), List.of(GOAL)))));
 
         String json = report.toJson().replaceAll("\\s+", "");
 

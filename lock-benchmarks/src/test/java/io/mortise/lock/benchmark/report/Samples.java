@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.benchmark.report;
 
-import io.mortise.lock.benchmark.scenario.RoundFigures;
+import io.mortise.lock.benchmark.scenario.RoundMeasurements;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,21 +17,21 @@ final class Samples {
 
     private Samples() {}
 
-    static RoundFigures figures(double speed, double requests) {
+    static RoundMeasurements figures(double speed, double requests) {
         Map<String, Double> values = new LinkedHashMap<>();
         values.put("cycles/s", speed);
         values.put("requests a cycle", requests);
-        return new RoundFigures(values, Map.of("delete", 1.0, "create2", requests), "cycle");
+        return new RoundMeasurements(values, Map.of("delete", 1.0, "create2", requests), "cycle");
     }
 
-    static List<RoundFigures> rounds(double requests, double... speeds) {
+    static List<RoundMeasurements> rounds(double requests, double... speeds) {
         return DoubleStream.of(speeds)
                 .mapToObj(speed -> figures(speed, requests))
                 .toList();
     }
 
     static ScenarioResult result() {
-        Map<String, List<RoundFigures>> rounds = new LinkedHashMap<>();
+        Map<String, List<RoundMeasurements>> rounds = new LinkedHashMap<>();
         rounds.put("mortise", rounds(0, 30_000, 10_000, 20_000));
         rounds.put("raw", rounds(0, 250_000, 100_000, 200_000));
         rounds.put("peer", rounds(2.5, 10_000, 10_000, 10_000));

@@ -31,7 +31,7 @@ class ExclusionCounterTest {
     }
 
     private void assertViolated(String what) {
-        assertThatExceptionOfType(ExclusionViolated.class)
+        assertThatExceptionOfType(ExclusionViolationException.class)
                 .isThrownBy(() -> exclusion.verify("here"))
                 .withMessage("here: no exclusion on lock \"x\": " + what);
     }

@@ -28,7 +28,7 @@ public interface CommonOptions {
     /** A client of that store; the command closes it. */
     default LockClient connect() {
         String url = url();
-        StartupShortcuts.of(LockUrl.parse(url));
+        ClientStartupTuning.of(LockUrl.parse(url));
         return Locks.connect(url, ClientOptions.defaults());
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.cli.invocation;
 
-import io.mortise.lock.spi.support.DurationFormat;
+import io.mortise.lock.spi.support.DurationParser;
 import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -11,7 +11,7 @@ public final class DurationConverter implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String value) {
         try {
-            return DurationFormat.parse(value);
+            return DurationParser.parse(value);
         } catch (IllegalArgumentException e) {
             throw new TypeConversionException("is " + value + ", must be " + e.getMessage());
         }

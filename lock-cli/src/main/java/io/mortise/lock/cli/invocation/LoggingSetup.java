@@ -23,10 +23,10 @@ public final class LoggingSetup {
             set("log.io.netty", "error");
             set("log.io.netty.util.concurrent", "off");
             // Nor is each run of a job the place to hear of settings that endanger locks: doctor tells.
-            set("log.io.mortise.lock.spi.support.AccessCheck", "error");
+            set("log.io.mortise.lock.spi.support.StoreExposureCheck", "error");
             set("log.io.mortise.lock.redis.admin.EvictionCheck", "error");
             // What a user would take for a hang: that masters in quarantine are waited for, and for how long.
-            set("log.io.mortise.lock.redlock.master.StartupMajorityWait", "info");
+            set("log.io.mortise.lock.redlock.master.ConnectMajorityWait", "info");
             for (String told : TOLD) {
                 set("log.io.mortise.lock.core." + told, "error");
             }

@@ -37,7 +37,7 @@ final class GuardedRun {
     static GuardedRun prepare(List<String> command, LossPolicy onLoss, boolean keepUrl, Consumer<String> say) {
         ControllingTerminal.isErrorOutput();
         JobControl.prepare();
-        return new GuardedRun(RawArguments.lastArguments(command), onLoss, keepUrl, say);
+        return new GuardedRun(ArgumentBytes.lastArguments(command), onLoss, keepUrl, say);
     }
 
     boolean saysThatItWaits() {
@@ -51,7 +51,7 @@ final class GuardedRun {
             return ExitCodes.LOST;
         }
         CommandProcessGroup group =
-                new CommandProcessGroup(command, RawArguments.environment(ChildEnvironment.of(lease, keepUrl)));
+                new CommandProcessGroup(command, ArgumentBytes.environment(ChildEnvironment.of(lease, keepUrl)));
         Optional<Watchdog> watchdog = watched() ? Optional.of(Watchdog.start(lease.ownerId())) : Optional.empty();
         try {
             return guarded(group, lease, watchdog, signals);
@@ -81,7 +81,7 @@ final class GuardedRun {
             int code = started ? group.await(control::stopped) : ExitCodes.LOST;
             signals.keep();
             hadTerminal = control.hadTerminal();
-            interrupted = group.killedBy() == OsSignal.number(OsSignal.INTERRUPT);
+            interrupted = group.killedBy() == SignalHandlers.number(SignalHandlers.INTERRUPT);
             return watch.verdict(code);
         }
     }

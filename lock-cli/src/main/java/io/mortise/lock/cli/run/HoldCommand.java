@@ -86,7 +86,7 @@ public final class HoldCommand implements Callable<Integer> {
         SignalForwarding signals = SignalForwarding.listen();
         if (!stays) {
             ParentProcess.watch(signals.ignoresHangup(), () -> {
-                signals.pretend(OsSignal.TERMINATE);
+                signals.pretend(SignalHandlers.TERMINATE);
                 err.println("lockctl: ends, as the process that started it has ended");
             });
         }

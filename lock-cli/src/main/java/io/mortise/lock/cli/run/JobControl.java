@@ -38,7 +38,7 @@ final class JobControl implements AutoCloseable {
 
     /** Before anything is started: from then on the terminal can be taken back while the command has it. */
     static void prepare() {
-        OsSignal.ignore(ControllingTerminal.OUTPUT_STOP);
+        SignalHandlers.ignore(ControllingTerminal.OUTPUT_STOP);
     }
 
     /**
@@ -48,7 +48,7 @@ final class JobControl implements AutoCloseable {
      */
     static JobControl of(CommandProcessGroup command, BooleanSupplier mayGoOn) {
         JobControl control = new JobControl(command, mayGoOn, ControllingTerminal.open());
-        OsSignal.handle(CONTINUE, number -> {
+        SignalHandlers.handle(CONTINUE, number -> {
             control.continued.release();
             control.goOn();
         });
@@ -64,18 +64,18 @@ final class JobControl implements AutoCloseable {
     }
 
     private void forwardStop() {
-        OsSignal.handle(STOP, command::signal);
+        SignalHandlers.handle(STOP, command::signal);
     }
 
     /** The command was stopped by that signal. */
     void stopped(int signal) {
-        boolean wantsTerminal =
-                signal == OsSignal.number(INPUT_STOP) || signal == OsSignal.number(ControllingTerminal.OUTPUT_STOP);
-        if (terminal == null || !(wantsTerminal || signal == OsSignal.number(STOP) || isGiven())) {
+        boolean wantsTerminal = signal == SignalHandlers.number(INPUT_STOP)
+                || signal == SignalHandlers.number(ControllingTerminal.OUTPUT_STOP);
+        if (terminal == null || !(wantsTerminal || signal == SignalHandlers.number(STOP) || isGiven())) {
             return; // by somebody who knows what they do: it stays stopped, and we keep the lock
         }
         if (wantsTerminal && (hand(terminal) || terminal.isGivenTo(command.id()))) {
-            command.signal(OsSignal.number(CONTINUE));
+            command.signal(SignalHandlers.number(CONTINUE));
             return;
         }
         takeBack();
@@ -86,8 +86,8 @@ final class JobControl implements AutoCloseable {
     /** Like a Ctrl-Z without us, it stops all of the job that the shell knows. */
     private void stopOurJob() {
         continued.drainPermits();
-        OsSignal.handleByDefault(STOP);
-        Libc.kill(0, OsSignal.number(STOP));
+        SignalHandlers.handleByDefault(STOP);
+        Libc.kill(0, SignalHandlers.number(STOP));
         try {
             // Without a shell that could let us go on, the system does not stop us, and the command may go on at once.
             continued.tryAcquire(STOPPED_BY_NOW_MILLIS, TimeUnit.MILLISECONDS);
@@ -104,7 +104,7 @@ final class JobControl implements AutoCloseable {
         if (terminal != null && conversation) {
             hand(terminal);
         }
-        command.signal(OsSignal.number(CONTINUE));
+        command.signal(SignalHandlers.number(CONTINUE));
     }
 
     private synchronized boolean hand(ControllingTerminal to) {
@@ -143,7 +143,7 @@ final class JobControl implements AutoCloseable {
 
     /** Gives our whole job, such as the script that we are in, the Ctrl-C that without us would have reached it as well. */
     static void interruptOurJob() {
-        OsSignal.handleByDefault(OsSignal.INTERRUPT);
-        Libc.kill(0, OsSignal.number(OsSignal.INTERRUPT));
+        SignalHandlers.handleByDefault(SignalHandlers.INTERRUPT);
+        Libc.kill(0, SignalHandlers.number(SignalHandlers.INTERRUPT));
     }
 }

@@ -74,7 +74,7 @@ final class PosixSpawn {
             Libc.sigemptyset(signals);
             Libc.posix_spawnattr_setsigmask(attributes, signals);
             // We ignore it, and so would the child; what was ignored before us stays ignored.
-            Libc.sigaddset(signals, OsSignal.number(ControllingTerminal.OUTPUT_STOP));
+            Libc.sigaddset(signals, SignalHandlers.number(ControllingTerminal.OUTPUT_STOP));
             Libc.posix_spawnattr_setsigdefault(attributes, signals);
 
             CStrings argv = new CStrings(arguments);

@@ -111,7 +111,7 @@ public final class RunCommand implements Callable<Integer> {
         CommonOptions invocation = Objects.requireNonNull(given);
         PrintWriter err = spec.commandLine().getErr();
         SignalForwarding signals = SignalForwarding.listen();
-        MessagePrinter announcer = new MessagePrinter(line -> err.println("lockctl: " + line));
+        AsyncMessagePrinter announcer = new AsyncMessagePrinter(line -> err.println("lockctl: " + line));
         GuardedRun run = prepared(announcer);
         int code = lock.locked(name, metadata(), invocation, signals, err, run.saysThatItWaits(), lease -> {
             try (announcer) { // what is said after that comes after it
@@ -125,7 +125,7 @@ public final class RunCommand implements Callable<Integer> {
         return code;
     }
 
-    private GuardedRun prepared(MessagePrinter announcer) {
+    private GuardedRun prepared(AsyncMessagePrinter announcer) {
         try {
             return GuardedRun.prepare(command, onLoss, keepUrl, announcer::say);
         } catch (LinkageError e) {

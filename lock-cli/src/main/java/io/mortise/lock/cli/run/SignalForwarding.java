@@ -12,7 +12,8 @@ import java.util.function.IntConsumer;
  * over, they end the process. Thread-safe.
  */
 final class SignalForwarding {
-    private static final List<String> NAMES = List.of(OsSignal.INTERRUPT, OsSignal.TERMINATE, OsSignal.HANGUP);
+    private static final List<String> NAMES =
+            List.of(SignalHandlers.INTERRUPT, SignalHandlers.TERMINATE, SignalHandlers.HANGUP);
 
     private static final Duration MOMENTS = Duration.ofSeconds(1);
 
@@ -27,8 +28,8 @@ final class SignalForwarding {
         SignalForwarding signals = new SignalForwarding();
         for (String name : NAMES) {
             try {
-                boolean heard = OsSignal.handle(name, signals::arrived);
-                signals.ignoresHangup |= !heard && name.equals(OsSignal.HANGUP);
+                boolean heard = SignalHandlers.handle(name, signals::arrived);
+                signals.ignoresHangup |= !heard && name.equals(SignalHandlers.HANGUP);
             } catch (UnsupportedOperationException e) {
                 // Windows has no HUP.
             }
@@ -43,7 +44,7 @@ final class SignalForwarding {
 
     /** As if that signal had come. */
     void pretend(String name) {
-        arrived(OsSignal.number(name));
+        arrived(SignalHandlers.number(name));
     }
 
     private synchronized void arrived(int number) {
@@ -98,14 +99,14 @@ final class SignalForwarding {
 
     private static void end(int number) {
         if (isInterrupt(ExitCodes.ofSignal(number))) {
-            OsSignal.dieOf(OsSignal.INTERRUPT);
+            SignalHandlers.dieOf(SignalHandlers.INTERRUPT);
         }
         Runtime.getRuntime().halt(ExitCodes.ofSignal(number));
     }
 
     /** Whether the exit code is that of a program that an interrupt ended. */
     static boolean isInterrupt(int code) {
-        return code == ExitCodes.ofSignal(OsSignal.number(OsSignal.INTERRUPT));
+        return code == ExitCodes.ofSignal(SignalHandlers.number(SignalHandlers.INTERRUPT));
     }
 
     /**
@@ -114,7 +115,7 @@ final class SignalForwarding {
      */
     void dieIfInterrupted(int code) {
         if (isInterrupt(code) && first().isPresent()) {
-            OsSignal.dieOf(OsSignal.INTERRUPT);
+            SignalHandlers.dieOf(SignalHandlers.INTERRUPT);
         }
     }
 }

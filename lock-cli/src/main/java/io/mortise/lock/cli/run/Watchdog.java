@@ -57,7 +57,7 @@ final class Watchdog {
         List<byte[]> arguments = List.of(bytes(SHELL), bytes("-c"), script(), bytes("lockctl-watchdog"), bytes(owner));
         PosixSpawn.Result started = PosixSpawn.start(
                 arguments,
-                RawArguments.environment(Map.of(DefaultOptions.URL, "")),
+                ArgumentBytes.environment(Map.of(DefaultOptions.URL, "")),
                 PosixSpawn.Isolation.SESSION,
                 Optional.of(ends[0]));
         Libc.close(ends[0]);

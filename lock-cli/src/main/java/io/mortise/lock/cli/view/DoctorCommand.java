@@ -46,14 +46,14 @@ public final class DoctorCommand extends AdminCommand {
             paramLabel = "SEVERITY",
             description =
                     "What makes it exit with 1 at least: ${COMPLETION-CANDIDATES}; ${DEFAULT-VALUE} unless said otherwise.")
-    private FailureThreshold failOn = FailureThreshold.warning;
+    private SeverityThreshold failOn = SeverityThreshold.warning;
 
     @Override
     int query(LockClient client, LockAdmin admin) throws InterruptedException {
-        DoctorProbe.Times times = DoctorProbe.roundTrips(admin);
+        LockSelfTest.Times times = LockSelfTest.roundTrips(admin);
         List<ServerClockOffset> clocks = ServerClockOffset.measure(admin);
         List<Finding> findings = new ArrayList<>(await(admin.diagnose()));
-        DoctorProbe.takesALock(client).ifPresent(findings::add);
+        LockSelfTest.takesALock(client).ifPresent(findings::add);
         clocks.forEach(clock -> clock.finding().ifPresent(findings::add));
         findings.sort(Comparator.comparing(Finding::severity).reversed());
         boolean well = findings.stream().allMatch(finding -> finding.severity() == Severity.INFO);
@@ -72,7 +72,7 @@ public final class DoctorCommand extends AdminCommand {
 
     private void print(
             LockClient client,
-            DoctorProbe.Times times,
+            LockSelfTest.Times times,
             List<ServerClockOffset> clocks,
             List<Finding> findings,
             boolean well) {
@@ -80,8 +80,8 @@ public final class DoctorCommand extends AdminCommand {
         line("promises", promises(client));
         line(
                 "round trip",
-                "median " + DoctorProbe.millis(times.median()) + ", slowest of " + times.count() + " "
-                        + DoctorProbe.millis(times.slowest()));
+                "median " + LockSelfTest.millis(times.median()) + ", slowest of " + times.count() + " "
+                        + LockSelfTest.millis(times.slowest()));
         if (clocks.isEmpty()) {
             line("clock", "not told by this store");
         }
@@ -125,7 +125,7 @@ public final class DoctorCommand extends AdminCommand {
 
     private Map<String, Object> json(
             LockClient client,
-            DoctorProbe.Times times,
+            LockSelfTest.Times times,
             List<ServerClockOffset> clocks,
             List<Finding> findings,
             boolean well) {

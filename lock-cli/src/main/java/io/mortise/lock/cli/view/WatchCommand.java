@@ -68,7 +68,7 @@ public final class WatchCommand extends AdminCommand {
                 "lockctl watch " + pattern + "  " + LockUrl.parse(invocation().url());
         boolean screen = TerminalDetection.out() && !invocation().json();
         try (WatchView watching = screen
-                ? AlternateScreen.open(out(), title)
+                ? FullScreenLockTable.open(out(), title)
                 : new LockChanges(out(), err(), invocation().json())) {
             for (long readings = 0; readings < count; readings++) {
                 if (readings > 0) {

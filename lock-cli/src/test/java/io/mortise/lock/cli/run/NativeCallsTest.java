@@ -28,7 +28,7 @@ class NativeCallsTest {
                 List.of(command).stream()
                         .map(word -> word.getBytes(StandardCharsets.UTF_8))
                         .toList(),
-                RawArguments.environment(Map.of("LOCK_NAME", "x")));
+                ArgumentBytes.environment(Map.of("LOCK_NAME", "x")));
     }
 
     @Test
@@ -38,11 +38,11 @@ class NativeCallsTest {
         assertThat(group.start(pid -> assertThat(pid).isPositive())).isTrue();
         int code = group.await(signal -> {
             stops.add(signal);
-            group.signal(OsSignal.number("CONT"));
+            group.signal(SignalHandlers.number("CONT"));
         });
 
         assertThat(code).isEqualTo(7);
-        assertThat(stops).containsExactly(OsSignal.number("STOP"));
+        assertThat(stops).containsExactly(SignalHandlers.number("STOP"));
         assertThat(group.hasEnded()).isTrue();
     }
 

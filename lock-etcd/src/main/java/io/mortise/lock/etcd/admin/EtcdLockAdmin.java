@@ -68,7 +68,7 @@ public final class EtcdLockAdmin implements LockAdmin {
         return OwnerRecord.parse(
                 key.getValue().toString(StandardCharsets.UTF_8),
                 OptionalLong.of(key.getCreateRevision()),
-                ForeignKeyAttributes.about(key));
+                EtcdForeignContenderAttributes.about(key));
     }
 
     /** In the order of the escaped names. The cursor is the last name that was read. */
@@ -177,7 +177,7 @@ public final class EtcdLockAdmin implements LockAdmin {
 
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
-        return new EtcdDiagnosis(calls, settings).findings().toCompletableFuture();
+        return new EtcdRiskCheck(calls, settings).findings().toCompletableFuture();
     }
 
     private static CompletionStage<Page> done(Page page) {

@@ -37,16 +37,16 @@ public final class EtcdRequests {
     /** As many reads of whole queues are under way at once: after a break every lock needs one. */
     private static final int QUEUE_READS = 8;
 
-    private final EtcdConnection connection;
+    private final EtcdFailoverConnection connection;
     private final BackendContext context;
     private final RequestThrottle queueReads = new RequestThrottle(QUEUE_READS);
 
-    public EtcdRequests(EtcdConnection connection, BackendContext context) {
+    public EtcdRequests(EtcdFailoverConnection connection, BackendContext context) {
         this.connection = connection;
         this.context = context;
     }
 
-    EtcdConnection connection() {
+    EtcdFailoverConnection connection() {
         return connection;
     }
 
@@ -213,7 +213,7 @@ public final class EtcdRequests {
     }
 
     private <T> CompletionStage<T> once(Function<Client, CompletableFuture<T>> request) {
-        MemberClient member = connection.inUse();
+        EtcdMemberConnection member = connection.inUse();
         MonotonicTime sent = context.clock().now();
         CompletableFuture<T> asked;
         try {

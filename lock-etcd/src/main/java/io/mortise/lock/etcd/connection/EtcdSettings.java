@@ -3,7 +3,7 @@ package io.mortise.lock.etcd.connection;
 
 import io.etcd.jetcd.Client;
 import io.grpc.ClientInterceptor;
-import io.mortise.lock.spi.support.AccessCheck;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.List;
@@ -78,16 +78,16 @@ public record EtcdSettings(
     }
 
     /** Checks who can reach the locks; empty for a borrowed client. With TLS a certificate may identify the client. */
-    public Optional<AccessCheck> accessCheck() {
+    public Optional<StoreExposureCheck> accessCheck() {
         if (client.isPresent()) {
             return Optional.empty();
         }
         List<String> hosts = endpointList.stream()
                 .map(endpoint -> endpoint.substring(0, endpoint.lastIndexOf(':')))
                 .toList();
-        return Optional.of(new AccessCheck(
+        return Optional.of(new StoreExposureCheck(
                 endpoints(),
-                AccessCheck.isLoopback(hosts),
+                StoreExposureCheck.isLoopback(hosts),
                 credentials.isPresent() || tls.isPresent(),
                 credentials.isPresent(),
                 tls.isPresent(),

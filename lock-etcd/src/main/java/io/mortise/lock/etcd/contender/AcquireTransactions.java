@@ -28,8 +28,8 @@ final class AcquireTransactions {
     private final EtcdRequests calls;
     private final LockRequest request;
     private final ByteSequence record;
-    private final UnansweredAcquires unanswered = new UnansweredAcquires();
-    private volatile @Nullable ContenderPosition position;
+    private final EtcdInDoubtAcquires unanswered = new EtcdInDoubtAcquires();
+    private volatile @Nullable EtcdQueueEntry position;
 
     /** What the store has of it. */
     enum Finding {
@@ -54,7 +54,7 @@ final class AcquireTransactions {
      *
      * @param contenders as many were seen in the queue, with itself; 0 if that was not asked
      */
-    record Standing(Finding finding, ContenderPosition at, long contenders) {}
+    record Standing(Finding finding, EtcdQueueEntry at, long contenders) {}
 
     private interface Step {
         CompletionStage<Standing> after(TxnResponse answer);
@@ -72,18 +72,18 @@ final class AcquireTransactions {
     }
 
     /** What may yet be executed, or may have been. */
-    UnansweredAcquires unanswered() {
+    EtcdInDoubtAcquires unanswered() {
         return unanswered;
     }
 
     /** Null before it has a position in a queue. */
     @Nullable
-    ContenderPosition position() {
+    EtcdQueueEntry position() {
         return position;
     }
 
     /** It has a slot in a queue. Once, before {@link #go}. */
-    void enter(ContenderPosition at) {
+    void enter(EtcdQueueEntry at) {
         position = at;
     }
 
@@ -93,14 +93,14 @@ final class AcquireTransactions {
      * @return failed: it is unknown what the store has of it
      */
     CompletionStage<Standing> go() {
-        ContenderPosition at = position;
+        EtcdQueueEntry at = position;
         if (at == null) {
             throw new IllegalStateException("it has no position in the queue");
         }
         return from(at, MOST_ROUNDS);
     }
 
-    private CompletionStage<Standing> from(ContenderPosition at, int rounds) {
+    private CompletionStage<Standing> from(EtcdQueueEntry at, int rounds) {
         if (at.on().hasEnded()) {
             return done(Finding.SESSION_OVER, at, 0);
         }
@@ -114,7 +114,7 @@ final class AcquireTransactions {
      * One request: the key, and how many are in the queue with it. Who does so already is ahead of it. A try, which must know whom
      * it gives way to, reads who is first instead.
      */
-    private CompletionStage<Standing> put(ContenderPosition at, int rounds) {
+    private CompletionStage<Standing> put(EtcdQueueEntry at, int rounds) {
         long epoch = at.on().epoch();
         if (!unanswered.sending(epoch)) {
             return CompletableFuture.failedFuture(new BackendUnavailableException(what() + ": withdrawn"));
@@ -134,14 +134,14 @@ final class AcquireTransactions {
                 answer -> answer.isSucceeded() ? queued(at, answer, rounds) : readPosition(at, rounds));
     }
 
-    private CompletionStage<Standing> queued(ContenderPosition at, TxnResponse answer, int rounds) {
-        ContenderPosition now = at.since(answer.getHeader().getRevision());
+    private CompletionStage<Standing> queued(EtcdQueueEntry at, TxnResponse answer, int rounds) {
+        EtcdQueueEntry now = at.since(answer.getHeader().getRevision());
         GetResponse queue = answer.getGetResponses().get(0);
         return request.mayWait() ? queued(now, queue.getCount() <= 1, queue) : evaluate(now, queue, rounds);
     }
 
     /** The key was there already, or a withdrawal has begun a new epoch: rare enough for a request of its own. */
-    private CompletionStage<Standing> readPosition(ContenderPosition at, int rounds) {
+    private CompletionStage<Standing> readPosition(EtcdQueueEntry at, int rounds) {
         Op[] reads = {
             TransactionParts.get(at.key()),
             TransactionParts.getWithoutValue(at.on().sessionKey()),
@@ -150,7 +150,7 @@ final class AcquireTransactions {
         return then(at, calls.txn(what(), new Cmp[0], reads), answer -> notPut(at, answer.getGetResponses(), rounds));
     }
 
-    private CompletionStage<Standing> notPut(ContenderPosition at, List<GetResponse> reads, int rounds) {
+    private CompletionStage<Standing> notPut(EtcdQueueEntry at, List<GetResponse> reads, int rounds) {
         List<KeyValue> session = reads.get(1).getKvs();
         if (session.isEmpty()) {
             at.on().end("its key was deleted");
@@ -165,13 +165,13 @@ final class AcquireTransactions {
             // An earlier one was executed.
             return evaluate(at.since(own.get(0).getCreateRevision()), reads.get(2), rounds);
         }
-        ContenderPosition elsewhere = at.inSlot(at.queue().another());
+        EtcdQueueEntry elsewhere = at.inSlot(at.queue().another());
         position = elsewhere;
         return from(elsewhere, rounds - 1);
     }
 
     /** The woken waiter's one request: the grant is what the store says, not what an event made us believe. */
-    private CompletionStage<Standing> confirm(ContenderPosition at, int rounds) {
+    private CompletionStage<Standing> confirm(EtcdQueueEntry at, int rounds) {
         Cmp[] standing = {TransactionParts.isFrom(at.key(), at.since())};
         return then(
                 at,
@@ -181,7 +181,7 @@ final class AcquireTransactions {
                         : done(Finding.KEY_GONE, at, 0));
     }
 
-    private CompletionStage<Standing> evaluate(ContenderPosition at, GetResponse queue, int rounds) {
+    private CompletionStage<Standing> evaluate(EtcdQueueEntry at, GetResponse queue, int rounds) {
         List<KeyValue> head = queue.getKvs();
         boolean first = head.isEmpty() || head.get(0).getCreateRevision() == at.since();
         return first || request.mayWait() ? queued(at, first, queue) : giveWay(at, head.get(0), rounds);
@@ -191,7 +191,7 @@ final class AcquireTransactions {
      * A try takes its key away before it says "busy", unless whoever was ahead has left by then: else those who try again and again
      * would find each other's keys and nobody the lock. What it may leave is removed with the contender.
      */
-    private CompletionStage<Standing> giveWay(ContenderPosition at, KeyValue ahead, int rounds) {
+    private CompletionStage<Standing> giveWay(EtcdQueueEntry at, KeyValue ahead, int rounds) {
         position = at;
         Cmp[] aheadStill = {
             TransactionParts.isFrom(ahead.getKey(), ahead.getCreateRevision()),
@@ -204,9 +204,9 @@ final class AcquireTransactions {
                 answer -> gaveWay(at, answer, rounds));
     }
 
-    private CompletionStage<Standing> gaveWay(ContenderPosition at, TxnResponse answer, int rounds) {
+    private CompletionStage<Standing> gaveWay(EtcdQueueEntry at, TxnResponse answer, int rounds) {
         if (answer.isSucceeded()) {
-            ContenderPosition outside = at.since(0);
+            EtcdQueueEntry outside = at.since(0);
             position = outside;
             return done(Finding.BUSY, outside, 0);
         }
@@ -218,12 +218,12 @@ final class AcquireTransactions {
         return rounds > 0 ? evaluate(at, queue, rounds - 1) : done(Finding.BUSY, at, 0);
     }
 
-    private CompletionStage<Standing> queued(ContenderPosition at, boolean first, GetResponse queue) {
+    private CompletionStage<Standing> queued(EtcdQueueEntry at, boolean first, GetResponse queue) {
         position = at;
         return done(first ? Finding.FIRST : Finding.BEHIND, at, queue.getCount());
     }
 
-    private CompletionStage<Standing> then(ContenderPosition at, CompletionStage<TxnResponse> asked, Step next) {
+    private CompletionStage<Standing> then(EtcdQueueEntry at, CompletionStage<TxnResponse> asked, Step next) {
         return asked.handle((answer, failure) -> {
                     if (failure == null) {
                         return next.after(answer);
@@ -238,7 +238,7 @@ final class AcquireTransactions {
                 .thenCompose(stage -> stage);
     }
 
-    private static CompletionStage<Standing> done(Finding finding, ContenderPosition at, long contenders) {
+    private static CompletionStage<Standing> done(Finding finding, EtcdQueueEntry at, long contenders) {
         return CompletableFuture.completedFuture(new Standing(finding, at, contenders));
     }
 

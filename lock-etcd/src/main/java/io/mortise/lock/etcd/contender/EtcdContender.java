@@ -6,7 +6,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LossReason;
 import io.mortise.lock.etcd.connection.EtcdErrors;
-import io.mortise.lock.etcd.queue.QueueView;
+import io.mortise.lock.etcd.queue.QueueReplica;
 import io.mortise.lock.etcd.queue.QueuedContenders;
 import io.mortise.lock.etcd.session.EtcdSession;
 import io.mortise.lock.etcd.session.EtcdSessionManager;
@@ -52,7 +52,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     private final ContenderListener waiter;
     private final AcquireTransactions steps;
     private final KeyRemoval removal;
-    private final OrderedAcquires inOrder;
+    private final SequencedAcquire inOrder;
 
     @GuardedBy("this")
     private boolean granted;
@@ -88,7 +88,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
         this.waiter = waiter;
         this.steps = new AcquireTransactions(sessions.requests(), request);
         this.removal = new KeyRemoval(sessions.requests(), request.name().value(), steps.record());
-        this.inOrder = new OrderedAcquires(WAITING, waiter);
+        this.inOrder = new SequencedAcquire(WAITING, waiter);
     }
 
     /** Who waits is asked for again by the core; who does not has one attempt, of as many tries as there is time for. */
@@ -98,12 +98,12 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     }
 
     private CompletionStage<AttemptResult> once() {
-        ContenderPosition known = steps.position();
+        EtcdQueueEntry known = steps.position();
         if (known != null) {
             return ask(known);
         }
         EtcdSession on = sessions.current();
-        return on.keepAlive().isPresent() ? begin(on) : on.ready().thenCompose(keepAlive -> begin(on));
+        return on.validity().isPresent() ? begin(on) : on.ready().thenCompose(validity -> begin(on));
     }
 
     private CompletionStage<AttemptResult> begin(EtcdSession on) {
@@ -111,12 +111,12 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
             throw new BackendUnavailableException("acquire of lock \"" + request.name() + "\": withdrawn");
         }
         EtcdSession.Entry entry = on.enter(request.name());
-        ContenderPosition first = ContenderPosition.in(on, entry.queue(), entry.slot());
+        EtcdQueueEntry first = EtcdQueueEntry.in(on, entry.queue(), entry.slot());
         steps.enter(first);
         return ask(first);
     }
 
-    private CompletionStage<AttemptResult> ask(ContenderPosition at) {
+    private CompletionStage<AttemptResult> ask(EtcdQueueEntry at) {
         if (isRemoved()) {
             return CompletableFuture.completedFuture(keyGone(at));
         }
@@ -126,11 +126,11 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
         }
         return inOrder.send(
                 at.queue().order(),
-                () -> steps.go().thenApply(found -> new OrderedAcquires.Heard(attempted(found), () -> taken(found))));
+                () -> steps.go().thenApply(found -> new SequencedAcquire.Heard(attempted(found), () -> taken(found))));
     }
 
     private AttemptResult attempted(AcquireTransactions.Standing found) {
-        ContenderPosition at = found.at();
+        EtcdQueueEntry at = found.at();
         return switch (found.finding()) {
             case FIRST -> grant(at);
             case BEHIND -> await(at);
@@ -149,29 +149,29 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
         };
     }
 
-    private AttemptResult await(ContenderPosition at) {
+    private AttemptResult await(EtcdQueueEntry at) {
         at.queue().await(this);
         // A session that ended before we listened wakes nobody.
         return at.on().hasEnded() ? sessionEnded(at) : WAITING;
     }
 
-    private AttemptResult grant(ContenderPosition at) {
+    private AttemptResult grant(EtcdQueueEntry at) {
         synchronized (this) {
             granted = true;
         }
         if (!at.queue().granted(this)) {
             deferredWatches.add(this); // the grant is valid without it, only the notice of a deletion depends on it
         }
-        return new AttemptResult.Granted(at.since(), at.on().keepAlive().orElseThrow());
+        return new AttemptResult.Granted(at.since(), at.on().validity().orElseThrow());
     }
 
     /** The core forgets a displaced contender; what it has in the store goes with the session's lease. */
-    private AttemptResult sessionEnded(ContenderPosition at) {
+    private AttemptResult sessionEnded(EtcdQueueEntry at) {
         leave(at);
         return new AttemptResult.Displaced("the session with " + sessions.endpoints() + " ended");
     }
 
-    private AttemptResult keyGone(ContenderPosition at) {
+    private AttemptResult keyGone(EtcdQueueEntry at) {
         if (steps.unanswered().mayCome()) {
             sessions.cleanUp("a request for lock \"" + request.name() + "\" without an answer", this::end);
         } else {
@@ -194,13 +194,13 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     }
 
     @Override
-    public QueueView.ContenderKey contenderKey() {
-        ContenderPosition at = standing();
-        return new QueueView.ContenderKey(at.key(), at.since());
+    public QueueReplica.ContenderKey contenderKey() {
+        EtcdQueueEntry at = standing();
+        return new QueueReplica.ContenderKey(at.key(), at.since());
     }
 
-    private ContenderPosition standing() {
-        ContenderPosition at = steps.position();
+    private EtcdQueueEntry standing() {
+        EtcdQueueEntry at = steps.position();
         if (at == null) {
             throw new IllegalStateException("it has no position in the queue");
         }
@@ -233,7 +233,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
 
     @Override
     public void watchOwn() {
-        ContenderPosition at = steps.position();
+        EtcdQueueEntry at = steps.position();
         if (at != null && !at.on().hasEnded()) {
             at.queue().guard(this);
             if (isEnded()) { // meanwhile: then nobody else makes it forget
@@ -246,7 +246,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
     public CompletionStage<Boolean> end() {
         deferredWatches.remove(this);
         steps.unanswered().end();
-        ContenderPosition at = steps.position();
+        EtcdQueueEntry at = steps.position();
         boolean leaves;
         synchronized (this) {
             ended = true;
@@ -284,7 +284,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
                 .thenCompose(stage -> stage);
     }
 
-    private CompletableFuture<Boolean> sessionGone(ContenderPosition at) {
+    private CompletableFuture<Boolean> sessionGone(EtcdQueueEntry at) {
         return sessions.withTimeout("the end of a session", at.on().removal())
                 .thenApply(removed -> {
                     leave(at);
@@ -293,7 +293,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
                 .toCompletableFuture();
     }
 
-    private void leave(ContenderPosition at) {
+    private void leave(EtcdQueueEntry at) {
         at.queue().order().leave(inOrder);
         at.queue().forget(this);
         boolean first;
@@ -310,7 +310,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
 
     @Override
     public void abandon() {
-        ContenderPosition at = steps.position();
+        EtcdQueueEntry at = steps.position();
         if (at != null) {
             at.on().end("a key of it could not be deleted for a whole lease");
         }
@@ -318,7 +318,7 @@ public final class EtcdContender implements Contender, QueuedContenders.Member, 
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        ContenderPosition at = steps.position();
+        EtcdQueueEntry at = steps.position();
         return at != null && at.since() != 0 ? unwrapper.unwrap(type, at.key(), at.since()) : Optional.empty();
     }
 }

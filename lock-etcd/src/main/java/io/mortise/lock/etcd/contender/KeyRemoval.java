@@ -33,7 +33,7 @@ final class KeyRemoval {
      * the answer has come. If it has to be asked for again, the first deletion may be executed at any time: then none will have it
      * again.
      */
-    CompletionStage<Boolean> release(ContenderPosition at) {
+    CompletionStage<Boolean> release(EtcdQueueEntry at) {
         String what = "release of lock \"" + LockName.shown(lock) + "\"";
         if (at.since() == 0) {
             Cmp[] ours = {TransactionParts.hasValue(at.key(), record)};
@@ -52,7 +52,7 @@ final class KeyRemoval {
      *
      * @param epoch the latest one in which a request was sent that has no answer
      */
-    CompletionStage<Boolean> withdraw(ContenderPosition at, long epoch) {
+    CompletionStage<Boolean> withdraw(EtcdQueueEntry at, long epoch) {
         ByteSequence session = at.on().sessionKey();
         Op undo = Op.txn(
                 new Cmp[] {TransactionParts.hasValue(at.key(), record)},

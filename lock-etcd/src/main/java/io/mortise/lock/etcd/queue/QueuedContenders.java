@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class QueuedContenders {
     /** One contender of this client, in the store. Returns at once. */
     public interface Member {
-        QueueView.ContenderKey contenderKey();
+        QueueReplica.ContenderKey contenderKey();
 
         /** To be asked again: nobody is ahead any more, as far as can be seen from here, or the session has ended. */
         void firstInQueue();
@@ -30,7 +30,7 @@ public final class QueuedContenders {
 
     private final Map<ByteSequence, Member> waiting = new HashMap<>();
     private final Map<ByteSequence, Member> holding = new HashMap<>();
-    private final QueueView view = new QueueView();
+    private final QueueReplica view = new QueueReplica();
 
     /** What a watch told before the read that it needs. */
     private final List<WatchResponse> early = new ArrayList<>();
@@ -39,7 +39,7 @@ public final class QueuedContenders {
     private boolean seeing;
 
     /** The one that was told last that it is first: once is enough. */
-    private QueueView.@Nullable ContenderKey toldHead;
+    private QueueReplica.@Nullable ContenderKey toldHead;
 
     /** It listens from now on. What it has missed already is told. */
     List<Runnable> add(Member member, boolean holds) {
@@ -92,9 +92,9 @@ public final class QueuedContenders {
     }
 
     List<Runnable> refreshed(GetResponse found) {
-        List<QueueView.ContenderKey> keys = new ArrayList<>();
+        List<QueueReplica.ContenderKey> keys = new ArrayList<>();
         for (KeyValue one : found.getKvs()) {
-            keys.add(new QueueView.ContenderKey(one.getKey(), one.getCreateRevision()));
+            keys.add(new QueueReplica.ContenderKey(one.getKey(), one.getCreateRevision()));
         }
         view.reset(found.getHeader().getRevision(), keys);
         toldHead = null;

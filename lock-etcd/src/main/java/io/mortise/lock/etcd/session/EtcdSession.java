@@ -43,7 +43,7 @@ public final class EtcdSession implements CurrentSession.Session {
     private final EtcdRequests calls;
     private final EtcdKeyLayout keys;
     private final BackendContext context;
-    private final SessionWaitQueue<EtcdKeepAlive> ready = new SessionWaitQueue<>();
+    private final SessionWaitQueue<EtcdSessionValidity> ready = new SessionWaitQueue<>();
     private final Map<String, LockQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
     private final AtomicInteger keySeries = new AtomicInteger();
@@ -69,9 +69,9 @@ public final class EtcdSession implements CurrentSession.Session {
     @Override
     public void begin() {
         MonotonicTime sent = context.clock().now();
-        calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((keepAlive, failure) -> {
+        calls.grant(seconds(lease)).thenCompose(granted -> enter(granted, sent)).whenComplete((validity, failure) -> {
             if (failure == null) {
-                opened(keepAlive);
+                opened(validity);
             } else {
                 over(new LossReason(LossReason.Kind.SESSION_ENDED, "it was not opened"), failure);
             }
@@ -83,7 +83,7 @@ public final class EtcdSession implements CurrentSession.Session {
     }
 
     /** The lease is there; its key comes with it or the session never begins. */
-    private CompletionStage<EtcdKeepAlive> enter(LeaseGrantResponse granted, MonotonicTime sent) {
+    private CompletionStage<EtcdSessionValidity> enter(LeaseGrantResponse granted, MonotonicTime sent) {
         leaseId = granted.getID();
         if (over) {
             revoke();
@@ -94,18 +94,18 @@ public final class EtcdSession implements CurrentSession.Session {
                         throw new BackendUnavailableException("a session of lease " + leaseId() + " was there already");
                     }
                     epoch.set(1);
-                    return new EtcdKeepAlive(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
+                    return new EtcdSessionValidity(this, context.clock(), Duration.ofSeconds(granted.getTTL()), sent);
                 });
     }
 
-    private void opened(EtcdKeepAlive keepAlive) {
+    private void opened(EtcdSessionValidity validity) {
         log.info(
                 "event=session-ready lease={} ttl_ms={} endpoints={}",
                 leaseId(),
-                keepAlive.lease().toMillis(),
+                validity.lease().toMillis(),
                 calls.endpoints());
-        if (ready.complete(keepAlive)) {
-            context.keep(keepAlive);
+        if (ready.complete(validity)) {
+            context.keep(validity);
             watch.open();
         }
     }
@@ -154,11 +154,11 @@ public final class EtcdSession implements CurrentSession.Session {
     }
 
     /** Completes when it is open; fails with what the waiters are to be told. */
-    public CompletionStage<EtcdKeepAlive> ready() {
+    public CompletionStage<EtcdSessionValidity> ready() {
         return ready.join();
     }
 
-    public Optional<EtcdKeepAlive> keepAlive() {
+    public Optional<EtcdSessionValidity> validity() {
         return ready.now();
     }
 
@@ -184,9 +184,9 @@ public final class EtcdSession implements CurrentSession.Session {
                 idle.contenders(), (contenders, known) -> known == idle && idle.isIdle() ? null : known);
     }
 
-    /** Begins to ask for more time; what comes of it is told to the keep-alive. */
-    void renew(EtcdKeepAlive keepAlive) {
-        renewal.renew(keepAlive);
+    /** Begins to ask for more time; what comes of it is told to the validity. */
+    void renew(EtcdSessionValidity validity) {
+        renewal.renew(validity);
     }
 
     /** Whether it is alive after all that the watches have told until now; ends it if not. */
@@ -212,11 +212,11 @@ public final class EtcdSession implements CurrentSession.Session {
             }
             over = true;
         }
-        keepAlive()
+        validity()
                 .ifPresentOrElse(
-                        keepAlive -> {
+                        validity -> {
                             log.info("event=session-ended lease={} reason=\"{}\"", leaseId(), reason);
-                            keepAlive.lost(reason);
+                            validity.lost(reason);
                         },
                         () -> log.debug(
                                 "event=session-not-opened lease={} cause=\"{}\"", leaseId(), failure.toString()));
@@ -240,7 +240,7 @@ public final class EtcdSession implements CurrentSession.Session {
                 return;
             }
             closed.completeExceptionally(failure);
-            Duration kept = keepAlive().map(EtcdKeepAlive::lease).orElse(context.requestTimeout());
+            Duration kept = validity().map(EtcdSessionValidity::lease).orElse(context.requestTimeout());
             context.cleanUp(
                     "lease " + leaseId() + " of a session that has ended",
                     () -> calls.revoke(leaseId).thenApply(removal::complete),

@@ -5,7 +5,7 @@ import io.mortise.lock.etcd.connection.EtcdRequests;
 import io.mortise.lock.etcd.queue.EtcdKeyLayout;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.session.CurrentSession;
-import io.mortise.lock.spi.support.CloseDeadline;
+import io.mortise.lock.spi.support.BoundedCloseWait;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -38,13 +38,13 @@ public final class EtcdSessionManager {
 
     /** Returns the lease duration that was granted, or the requested one before the first session. */
     public Duration leaseDuration() {
-        sessions.last().flatMap(EtcdSession::keepAlive).ifPresent(this::opened);
+        sessions.last().flatMap(EtcdSession::validity).ifPresent(this::opened);
         return leaseDuration;
     }
 
     /** Remembers what was granted to a session that has opened. */
-    public void opened(EtcdKeepAlive keepAlive) {
-        leaseDuration = keepAlive.lease();
+    public void opened(EtcdSessionValidity validity) {
+        leaseDuration = validity.lease();
     }
 
     /** Returns the requests of this client. */
@@ -79,7 +79,7 @@ public final class EtcdSessionManager {
     /** Ends the session, and waits until the server has dropped it or the close deadline has passed. */
     public void close() {
         sessions.end()
-                .ifPresent(last -> CloseDeadline.await(
+                .ifPresent(last -> BoundedCloseWait.await(
                         last.closed(),
                         context.requestTimeout(),
                         "endpoints=" + endpoints() + " bound=" + leaseDuration));

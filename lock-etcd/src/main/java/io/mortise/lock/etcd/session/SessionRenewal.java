@@ -32,38 +32,41 @@ final class SessionRenewal {
      * A keepalive, and after its answer one linearizable read. A leader that was frozen and has been replaced answers
      * keepalives by itself: only if the read finds the session's key, in the same term, was it still the leader then.
      */
-    void renew(EtcdKeepAlive keepAlive) {
-        prove(keepAlive, PROOFS);
+    void renew(EtcdSessionValidity validity) {
+        prove(validity, PROOFS);
     }
 
-    private void prove(EtcdKeepAlive keepAlive, int tries) {
+    private void prove(EtcdSessionValidity validity, int tries) {
         if (session.hasEnded()) {
             return;
         }
         MonotonicTime sent = clock.now();
         calls.keepAlive(session.lease())
-                .thenCompose(kept -> calls.proof(session.sessionKey())
-                        .thenAccept(read -> proved(keepAlive, sent, kept, read, tries)))
+                .thenCompose(kept ->
+                        calls.proof(session.sessionKey()).thenAccept(read -> proved(validity, sent, kept, read, tries)))
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
                         return;
                     }
                     if (EtcdErrors.isLeaseGone(failure)) {
                         // A leader that was replaced may say so by itself: what the majority knows decides.
-                        read().whenComplete(
-                                        (there, unknown) -> unknown(keepAlive, unknown != null ? unknown : failure));
+                        read().whenComplete((there, unknown) -> unknown(validity, unknown != null ? unknown : failure));
                     } else {
-                        unknown(keepAlive, failure);
+                        unknown(validity, failure);
                     }
                 });
     }
 
-    private void unknown(EtcdKeepAlive keepAlive, Throwable failure) {
-        keepAlive.unknown(EtcdErrors.of(failure, "renewal", calls.endpoints()));
+    private void unknown(EtcdSessionValidity validity, Throwable failure) {
+        validity.unknown(EtcdErrors.of(failure, "renewal", calls.endpoints()));
     }
 
     private void proved(
-            EtcdKeepAlive keepAlive, MonotonicTime sent, LeaseKeepAliveResponse kept, GetResponse read, int tries) {
+            EtcdSessionValidity validity,
+            MonotonicTime sent,
+            LeaseKeepAliveResponse kept,
+            GetResponse read,
+            int tries) {
         SessionCheckResult proof = SessionCheckResult.of(
                 session.lease(),
                 kept.getHeader().getRaftTerm(),
@@ -72,14 +75,14 @@ final class SessionRenewal {
         switch (proof) {
             case VALID -> {
                 session.sawEpoch(read.getKvs().get(0).getVersion());
-                keepAlive.renewed(sent, Duration.ofSeconds(kept.getTTL()));
+                validity.renewed(sent, Duration.ofSeconds(kept.getTTL()));
             }
             case GONE -> session.end(EtcdSession.KEY_GONE);
             case UNPROVED -> {
                 if (tries > 1) {
-                    prove(keepAlive, tries - 1);
+                    prove(validity, tries - 1);
                 } else {
-                    keepAlive.unknown(new BackendUnavailableException(
+                    validity.unknown(new BackendUnavailableException(
                             "renewal: the leader at " + calls.endpoints() + " changed meanwhile"));
                 }
             }

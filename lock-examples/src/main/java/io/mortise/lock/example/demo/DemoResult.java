@@ -14,10 +14,10 @@ record DemoResult(
         String url,
         int workers,
         int items,
-        RunResult without,
-        RunResult with,
-        FaultDrill.Kill kill,
-        FaultDrill.Frozen frozen,
+        DemoRunResult without,
+        DemoRunResult with,
+        FaultDrillResult.Kill kill,
+        FaultDrillResult.Frozen frozen,
         Duration took) {
     /** What the demo claims and this run did not show; empty when all of it held. */
     List<String> failures() {

@@ -23,9 +23,9 @@ final class DemoResultJson {
         with.put("refused", result.with().refused());
         with.put("tokensInOrder", result.with().tokensInOrder());
         json.put("withLock", with);
-        FaultDrill.Kill kill = result.kill();
+        FaultDrillResult.Kill kill = result.kill();
         json.put("killed", drill(kill, kill.token(), kill.nextToken()));
-        FaultDrill.Frozen frozen = result.frozen();
+        FaultDrillResult.Frozen frozen = result.frozen();
         Map<String, Object> freeze = drill(frozen, frozen.token(), frozen.nextToken());
         freeze.put("lateWriteRefused", frozen.refused());
         freeze.put("isHeldAfterwards", frozen.believed());
@@ -34,7 +34,7 @@ final class DemoResultJson {
         return JSON.std.asString(json);
     }
 
-    private static Map<String, Object> counts(RunResult run) {
+    private static Map<String, Object> counts(DemoRunResult run) {
         Map<String, Object> counts = new LinkedHashMap<>();
         counts.put("sales", run.sold());
         counts.put("stockRemoved", run.removed());
@@ -42,7 +42,7 @@ final class DemoResultJson {
         return counts;
     }
 
-    private static Map<String, Object> drill(FaultDrill drill, long token, long nextToken) {
+    private static Map<String, Object> drill(FaultDrillResult drill, long token, long nextToken) {
         Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("recoveryMillis", drill.recovery().toMillis());
         figures.put("token", token);

@@ -8,8 +8,8 @@ final class DemoResultTable {
     private DemoResultTable() {}
 
     static String of(DemoResult result) {
-        RunResult without = result.without();
-        RunResult with = result.with();
+        DemoRunResult without = result.without();
+        DemoRunResult with = result.with();
         StringBuilder out = new StringBuilder();
         row(out, "", "without lock", "with lock");
         row(out, "sales acknowledged", without.sold(), with.sold());

@@ -73,7 +73,7 @@ final class Seller implements AutoCloseable {
         LockClient connected = Locks.connect(url, LONG_TIMEOUTS, Capability.FENCING);
         client = connected;
         LockOptions options = connected.capabilities().contains(Capability.PER_LOCK_LEASE)
-                ? LockOptions.defaults().leaseDuration(Demo.LEASE)
+                ? LockOptions.defaults().leaseDuration(SalesDemo.LEASE)
                 : LockOptions.defaults();
         lock = connected.named(lockName, options);
     }
@@ -102,19 +102,19 @@ final class Seller implements AutoCloseable {
     private Outcome sale(int floor, Pause between, @Nullable Lease lease) throws IOException, InterruptedException {
         StockFile file = Objects.requireNonNull(stock, "open comes first");
         OptionalLong token = lease == null ? OptionalLong.empty() : OptionalLong.of(lease.fencingToken());
-        int left = Demo.left(file);
+        int left = SalesDemo.left(file);
         say.accept(new WorkerMessage.Read(left, token));
         if (left <= floor) {
             return Outcome.SOLD_OUT;
         }
         between.pause();
         if (lease == null) {
-            file.writeUnfenced(Demo.ITEM, left - 1);
+            file.writeUnfenced(SalesDemo.ITEM, left - 1);
         } else {
             try {
                 // No isHeld() here: the demo shows that the resource refuses a late write even when the writer does not
                 // check.
-                file.write(Demo.ITEM, left - 1, lease.fencingToken());
+                file.write(SalesDemo.ITEM, left - 1, lease.fencingToken());
             } catch (StaleTokenException e) {
                 say.accept(new WorkerMessage.Refused(lease.fencingToken(), e.highest(), lease.isHeld()));
                 return Outcome.REFUSED;

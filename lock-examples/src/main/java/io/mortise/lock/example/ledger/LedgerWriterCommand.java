@@ -33,7 +33,7 @@ public final class LedgerWriterCommand implements Callable<Integer> {
         watch.setDaemon(true);
         watch.start();
         try (LockClient locks = store.connect();
-                LedgerFile ledger = LedgerFile.open(file)) {
+                AppendOnlyLedgerFile ledger = AppendOnlyLedgerFile.open(file)) {
             new TransferWriter(name, ledger, locks, lockName(file)).run(moves);
         }
         return 0;

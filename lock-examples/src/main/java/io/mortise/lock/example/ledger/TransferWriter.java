@@ -20,11 +20,11 @@ final class TransferWriter {
     private static final int MOST_OUTAGES = 3;
 
     private final String name;
-    private final LedgerFile file;
+    private final AppendOnlyLedgerFile file;
     private final DistributedLock lock;
-    private final AccountBalances books = new AccountBalances();
+    private final LedgerBalances books = new LedgerBalances();
 
-    TransferWriter(String name, LedgerFile file, LockClient locks, String lockName) {
+    TransferWriter(String name, AppendOnlyLedgerFile file, LockClient locks, String lockName) {
         this.name = name;
         this.file = file;
         this.lock = locks.named(lockName);

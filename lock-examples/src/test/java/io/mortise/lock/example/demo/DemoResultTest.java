@@ -11,8 +11,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class DemoResultTest {
-    private static RunResult with(long sold, long refusedHolders, int left, long repeatedTokens) {
-        return new RunResult(100, left, sold, 1, refusedHolders, 70, repeatedTokens);
+    private static DemoRunResult with(long sold, long refusedHolders, int left, long repeatedTokens) {
+        return new DemoRunResult(100, left, sold, 1, refusedHolders, 70, repeatedTokens);
     }
 
     private static void fails(DemoResult result, String why) {
@@ -26,7 +26,7 @@ class DemoResultTest {
         assertThat(WITHOUT.lost()).isEqualTo(60);
         assertThat(WITH.lost()).isZero();
         // Sold more often than there were items: the run without the lock, with more workers than items.
-        assertThat(new RunResult(1, 0, 64, 0, 0, 63, 0).lost()).isEqualTo(63);
+        assertThat(new DemoRunResult(1, 0, 64, 0, 0, 63, 0).lost()).isEqualTo(63);
     }
 
     @Test
@@ -37,7 +37,7 @@ class DemoResultTest {
 
     @Test
     void withoutTheLockUpdatesMustBeLost() {
-        RunResult lucky = new RunResult(100, 0, 100, 0, 0, 51, 0);
+        DemoRunResult lucky = new DemoRunResult(100, 0, 100, 0, 0, 51, 0);
         fails(SampleResults.result(lucky, WITH, KILL, FROZEN), "lost no update");
     }
 
@@ -63,14 +63,18 @@ class DemoResultTest {
 
     @Test
     void theGrantAfterTheKillMustHaveAHigherToken() {
-        FaultDrill.Kill kill = new FaultDrill.Kill(Duration.ofSeconds(1), 36, 36);
+        FaultDrillResult.Kill kill = new FaultDrillResult.Kill(Duration.ofSeconds(1), 36, 36);
         fails(SampleResults.result(WITHOUT, WITH, kill, FROZEN), "token 36 was followed by 36");
     }
 
     @Test
     void theLateWriteMustBeRefusedAndTheLeaseMustKnow() {
         Duration time = Duration.ofSeconds(1);
-        fails(SampleResults.result(WITHOUT, WITH, KILL, new FaultDrill.Frozen(time, 7, 8, false, false)), "accepted");
-        fails(SampleResults.result(WITHOUT, WITH, KILL, new FaultDrill.Frozen(time, 7, 8, true, true)), "isHeld=true");
+        fails(
+                SampleResults.result(WITHOUT, WITH, KILL, new FaultDrillResult.Frozen(time, 7, 8, false, false)),
+                "accepted");
+        fails(
+                SampleResults.result(WITHOUT, WITH, KILL, new FaultDrillResult.Frozen(time, 7, 8, true, true)),
+                "isHeld=true");
     }
 }

@@ -38,7 +38,7 @@ class SellerTest {
 
     @BeforeEach
     void open() throws Exception {
-        stock = Demo.newStock(dir.resolve("stock"), 5);
+        stock = SalesDemo.newStock(dir.resolve("stock"), 5);
         commands.add("open " + dir.resolve("stock"));
         thread.start();
         assertThat(next()).isEqualTo(new WorkerMessage.Ready());
@@ -65,11 +65,11 @@ class SellerTest {
     void withoutTheLockItOverwritesWhatOthersWroteMeanwhile() throws Exception {
         commands.add("hold");
         assertThat(next()).isEqualTo(new WorkerMessage.Read(5, OptionalLong.empty()));
-        stock.writeUnfenced(Demo.ITEM, 2);
+        stock.writeUnfenced(SalesDemo.ITEM, 2);
         commands.add("go");
 
         assertThat(next()).isEqualTo(new WorkerMessage.Sold(OptionalLong.empty()));
-        assertThat(Demo.left(stock)).isEqualTo(4);
+        assertThat(SalesDemo.left(stock)).isEqualTo(4);
     }
 
     @Test
@@ -84,8 +84,8 @@ class SellerTest {
         }
         long last = tokenOf(next(), 2, token);
         assertThat(next()).isEqualTo(new WorkerMessage.Done());
-        assertThat(Demo.left(stock)).isEqualTo(2);
-        assertThatThrownBy(() -> stock.write(Demo.ITEM, 1, last - 2)).hasMessageContaining("below " + (last - 1));
+        assertThat(SalesDemo.left(stock)).isEqualTo(2);
+        assertThatThrownBy(() -> stock.write(SalesDemo.ITEM, 1, last - 2)).hasMessageContaining("below " + (last - 1));
     }
 
     /** Of a read under the lock, which is above the one before. */
@@ -111,10 +111,10 @@ class SellerTest {
         connect();
         commands.add("hold");
         long token = tokenOf(next(), 5, 0);
-        stock.write(Demo.ITEM, 4, token + 8);
+        stock.write(SalesDemo.ITEM, 4, token + 8);
         commands.add("go");
 
         assertThat(next()).isEqualTo(new WorkerMessage.Refused(token, token + 8, true));
-        assertThat(Demo.left(stock)).isEqualTo(4);
+        assertThat(SalesDemo.left(stock)).isEqualTo(4);
     }
 }

@@ -81,16 +81,16 @@ class LedgerTest {
                 assertThat(ledger.awaitExit(SOON)).as(ledger.lastLines()).isZero();
             }
         }
-        AccountBalances books = read(path);
+        LedgerBalances books = read(path);
         assertThat(List.of(books.movesBy("w1"), books.movesBy("w2"), books.movesBy("w3")))
                 .containsOnly(MOVES);
         assertThat(books.total()).isEqualTo(1000);
         assertThat(books.wrong()).isZero();
     }
 
-    private static AccountBalances read(Path path) {
-        AccountBalances books = new AccountBalances();
-        try (LedgerFile file = LedgerFile.open(path)) {
+    private static LedgerBalances read(Path path) {
+        LedgerBalances books = new LedgerBalances();
+        try (AppendOnlyLedgerFile file = AppendOnlyLedgerFile.open(path)) {
             file.readNew(books);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -27,13 +27,13 @@ class TransferWriterTest {
     private final MemoryStore store = MemoryStore.create();
     private final LockClient locks =
             MemoryLocks.connect(store, ClientOptions.defaults().unavailableAfter(OUTAGE), store.faults());
-    private LedgerFile ledger;
+    private AppendOnlyLedgerFile ledger;
     private TransferWriter writer;
 
     @BeforeEach
     void open() throws IOException {
-        LedgerFile.createIfMissing(dir.resolve("ledger"), new LedgerEntry.Start(2, 100));
-        ledger = LedgerFile.open(dir.resolve("ledger"));
+        AppendOnlyLedgerFile.createIfMissing(dir.resolve("ledger"), new LedgerEntry.Start(2, 100));
+        ledger = AppendOnlyLedgerFile.open(dir.resolve("ledger"));
         writer = new TransferWriter("w1", ledger, locks, "ledger");
     }
 
@@ -44,9 +44,9 @@ class TransferWriterTest {
         ledger.close();
     }
 
-    private AccountBalances read() throws IOException {
-        AccountBalances books = new AccountBalances();
-        try (LedgerFile anew = LedgerFile.open(dir.resolve("ledger"))) {
+    private LedgerBalances read() throws IOException {
+        LedgerBalances books = new LedgerBalances();
+        try (AppendOnlyLedgerFile anew = AppendOnlyLedgerFile.open(dir.resolve("ledger"))) {
             anew.readNew(books);
         }
         return books;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redis.admin;
 
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerInfo;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -16,7 +16,7 @@ public final class EvictionCheck {
     private EvictionCheck() {}
 
     /** A warning in the log; not awaited. Once for each client, at its start. */
-    public static void warn(RedisNode node) {
+    public static void warn(RedisNodeClient node) {
         policy(node).whenComplete((policy, failure) -> {
             if (failure != null && node.isClosed()) {
                 return;
@@ -39,7 +39,7 @@ public final class EvictionCheck {
     }
 
     /** The policy, if it endangers locks. */
-    static CompletionStage<Optional<String>> policy(RedisNode node) {
+    static CompletionStage<Optional<String>> policy(RedisNodeClient node) {
         return node.ask("INFO memory", commands -> commands.info("memory")).thenApply(EvictionCheck::endangers);
     }
 

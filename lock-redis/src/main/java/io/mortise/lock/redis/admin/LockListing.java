@@ -6,7 +6,7 @@ import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanCursor;
 import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockStatus;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -36,7 +36,7 @@ public final class LockListing {
      *
      * @param id in hexadecimal digits, by which they are ordered; may be empty if there is only one
      */
-    public record Source(String id, RedisNode node) {}
+    public record Source(String id, RedisNodeClient node) {}
 
     /**
      * Of the locks whose keys match.
@@ -123,7 +123,7 @@ public final class LockListing {
         return Optional.of(source.id + ":" + at + " " + after);
     }
 
-    private CompletionStage<KeyScanCursor<String>> scan(RedisNode node, String at) {
+    private CompletionStage<KeyScanCursor<String>> scan(RedisNodeClient node, String at) {
         ScanArgs args = ScanArgs.Builder.matches(pattern).limit(SCANNED_AT_ONCE);
         return node.ask("list of locks", commands -> commands.scan(ScanCursor.of(at), args));
     }

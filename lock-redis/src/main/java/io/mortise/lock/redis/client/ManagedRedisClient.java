@@ -38,9 +38,9 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
 
     private final C client;
     private final ClientResources resources;
-    private final ChannelRegistry channels;
+    private final NettyChannelRegistry channels;
 
-    private ManagedRedisClient(C client, ClientResources resources, ChannelRegistry channels) {
+    private ManagedRedisClient(C client, ClientResources resources, NettyChannelRegistry channels) {
         this.client = client;
         this.resources = resources;
         this.channels = channels;
@@ -48,7 +48,7 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
 
     /** For servers that are named when they are connected to, by {@link #uri}; all share its threads. */
     public static ManagedRedisClient<RedisClient> toServers(Optional<SslOptions> ssl, BackendContext context) {
-        ChannelRegistry channels = new ChannelRegistry();
+        NettyChannelRegistry channels = new NettyChannelRegistry();
         ClientResources resources = resources(channels);
         RedisClient client = new AsyncOnlyRedisClient(resources);
         client.setOptions(lettuce(ssl, context.requestTimeout()));
@@ -58,7 +58,7 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
     /** For a cluster, some of whose nodes these are. */
     public static ManagedRedisClient<RedisClusterClient> toCluster(
             List<RedisURI> uris, Optional<SslOptions> ssl, BackendContext context) {
-        ChannelRegistry channels = new ChannelRegistry();
+        NettyChannelRegistry channels = new NettyChannelRegistry();
         ClientResources resources = resources(channels);
         List<RedisURI> mine = new ArrayList<>();
         uris.forEach(uri -> mine.add(uri(uri, context)));
@@ -71,7 +71,7 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
         return new ManagedRedisClient<>(client, resources, channels);
     }
 
-    private static ClientResources resources(ChannelRegistry channels) {
+    private static ClientResources resources(NettyChannelRegistry channels) {
         return DefaultClientResources.builder()
                 .ioThreadPoolSize(THREADS)
                 .computationThreadPoolSize(THREADS)
@@ -83,8 +83,8 @@ public final class ManagedRedisClient<C extends AbstractRedisClient> {
     }
 
     /** A copy with our timeouts and the name by which an operator knows the connection; of a server, or sentinels that know it. */
-    public static ManagedRedisUri uri(RedisURI given, BackendContext context) {
-        ManagedRedisUri uri = new ManagedRedisUri(given);
+    public static AddressLookupRedisUri uri(RedisURI given, BackendContext context) {
+        AddressLookupRedisUri uri = new AddressLookupRedisUri(given);
         uri.setTimeout(handshake(context.requestTimeout()));
         uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(handshake(context.requestTimeout())));
         uri.setClientName("mortise-" + context.clientId());

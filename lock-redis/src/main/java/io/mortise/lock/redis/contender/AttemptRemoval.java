@@ -4,7 +4,7 @@ package io.mortise.lock.redis.contender;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.client.RedisErrors;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
@@ -25,11 +25,11 @@ import java.util.function.Supplier;
 public final class AttemptRemoval {
     private final BackendContext context;
     private final LockRequest request;
-    private final Supplier<RedisNode> node;
+    private final Supplier<RedisNodeClient> node;
     private final LuaScript script;
     private final String[] keys;
     private final Args args;
-    private final UnansweredRequests unanswered = new UnansweredRequests();
+    private final RedisInDoubtAcquires unanswered = new RedisInDoubtAcquires();
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
     /** Makes the arguments of the script. */
@@ -57,7 +57,7 @@ public final class AttemptRemoval {
     public AttemptRemoval(
             BackendContext context,
             LockRequest request,
-            Supplier<RedisNode> node,
+            Supplier<RedisNodeClient> node,
             LuaScript script,
             String[] keys,
             Args args) {
@@ -73,7 +73,7 @@ public final class AttemptRemoval {
      * A request of this attempt had no answer: it may yet be executed.
      *
      * @param epoch before it was sent
-     * @param notAfter the server refuses it once its clock has passed that, see {@link RedisNode#notAfter}
+     * @param notAfter the server refuses it once its clock has passed that, see {@link RedisNodeClient#notAfter}
      */
     public void unanswered(int epoch, ServerTime notAfter) {
         unanswered.add(epoch, notAfter);
@@ -93,7 +93,7 @@ public final class AttemptRemoval {
 
     /** Removes its grant and its queue entry once; the attempt may go on. */
     public void release(Consumer<Removed> found, Consumer<LockException> failed) {
-        RedisNode at = node.get();
+        RedisNodeClient at = node.get();
         at.run(script, keys, args.of(unanswered.any()), new ReplyHandler() {
             @Override
             public void answered(List<Object> values) {

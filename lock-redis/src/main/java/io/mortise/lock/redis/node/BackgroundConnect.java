@@ -23,10 +23,10 @@ public final class BackgroundConnect {
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
-    private final Supplier<RedisNode> fresh;
+    private final Supplier<RedisNodeClient> fresh;
     private final String channel;
     private final BackendContext context;
-    private volatile RedisNode node;
+    private volatile RedisNodeClient node;
     private volatile @Nullable Throwable failure;
 
     @GuardedBy("this")
@@ -45,7 +45,7 @@ public final class BackgroundConnect {
      */
     @SuppressWarnings("this-escape") // told only once a node is started
     public BackgroundConnect(
-            RedisNode.Target target,
+            RedisNodeClient.Target target,
             String channel,
             BackendContext context,
             Duration requestTimeout,
@@ -53,7 +53,7 @@ public final class BackgroundConnect {
             NodeListener listener) {
         this.channel = channel;
         this.context = context;
-        RedisNode.Target apart = new RedisNode.Target(
+        RedisNodeClient.Target apart = new RedisNodeClient.Target(
                 target.id(),
                 target.endpoints(),
                 () -> ConnectAttempt.begin(
@@ -63,7 +63,7 @@ public final class BackgroundConnect {
                         context),
                 target.moves());
         NodeListener retrying = new Retrying(listener);
-        this.fresh = () -> new RedisNode(apart, context, requestTimeout, 0, retrying);
+        this.fresh = () -> new RedisNodeClient(apart, context, requestTimeout, 0, retrying);
         this.node = fresh.get();
     }
 
@@ -73,7 +73,7 @@ public final class BackgroundConnect {
     }
 
     /** The present one, which another follows if it is not usable. */
-    public RedisNode node() {
+    public RedisNodeClient node() {
         return node;
     }
 
@@ -100,7 +100,7 @@ public final class BackgroundConnect {
     }
 
     private void again() {
-        RedisNode next = fresh.get();
+        RedisNodeClient next = fresh.get();
         synchronized (this) {
             if (closed) {
                 return;
@@ -132,17 +132,17 @@ public final class BackgroundConnect {
         }
 
         @Override
-        public void message(RedisNode from, String text) {
+        public void message(RedisNodeClient from, String text) {
             listener.message(from, text);
         }
 
         @Override
-        public void listening(RedisNode at) {
+        public void listening(RedisNodeClient at) {
             listener.listening(at);
         }
 
         @Override
-        public void opened(RedisNode at) {
+        public void opened(RedisNodeClient at) {
             if (failure != null) {
                 failure = null;
                 log.info("event=opened endpoints={}", at.endpoints());
@@ -151,7 +151,7 @@ public final class BackgroundConnect {
         }
 
         @Override
-        public void trouble(RedisNode at, Throwable cause) {
+        public void trouble(RedisNodeClient at, Throwable cause) {
             if (!at.isUsable()) {
                 failed(cause);
             }

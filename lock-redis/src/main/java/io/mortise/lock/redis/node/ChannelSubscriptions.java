@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Channels that one connection listens to, and the dispatch of their messages. On its I/O thread. */
 final class ChannelSubscriptions extends RedisPubSubAdapter<String, String> {
-    private final RedisNode node;
+    private final RedisNodeClient node;
     private final NodeListener listener;
     private final ReentrantLock sending = new ReentrantLock(); // no monitor: Lettuce takes locks of its own
     private final Set<String> shardChannels = ConcurrentHashMap.newKeySet();
 
-    ChannelSubscriptions(RedisNode node, NodeListener listener) {
+    ChannelSubscriptions(RedisNodeClient node, NodeListener listener) {
         this.node = node;
         this.listener = listener;
     }

@@ -7,17 +7,17 @@ package io.mortise.lock.redis.node;
  */
 public interface NodeListener {
     /** What was published for this client. */
-    void message(RedisNode from, String text);
+    void message(RedisNodeClient from, String text);
 
     /** A connection is made and listens: the first, or another after one was lost; or it must listen anew. */
-    void listening(RedisNode node);
+    void listening(RedisNodeClient node);
 
     /** It can be used from now on. Once for a node; {@link #listening} came before. */
-    default void opened(RedisNode node) {}
+    default void opened(RedisNodeClient node) {}
 
     /**
-     * It was lost, could not serve a request, or could not be opened: then it is not {@linkplain RedisNode#isUsable()
+     * It was lost, could not serve a request, or could not be opened: then it is not {@linkplain RedisNodeClient#isUsable()
      * usable}, and will not be.
      */
-    default void trouble(RedisNode node, Throwable cause) {}
+    default void trouble(RedisNodeClient node, Throwable cause) {}
 }

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class NodeRequests {
     private static final Logger log = LoggerFactory.getLogger(NodeRequests.class);
 
-    private final RedisNode node;
+    private final RedisNodeClient node;
     private final NodeConnection connection;
     private final LockClock clock;
     private final Duration limit;
@@ -39,7 +39,7 @@ final class NodeRequests {
     private volatile MonotonicTime heardAt;
 
     /** The listener is told of what fails. */
-    NodeRequests(RedisNode node, NodeConnection connection, BackendContext context, NodeListener listener) {
+    NodeRequests(RedisNodeClient node, NodeConnection connection, BackendContext context, NodeListener listener) {
         this.node = node;
         this.connection = connection;
         this.clock = context.clock();

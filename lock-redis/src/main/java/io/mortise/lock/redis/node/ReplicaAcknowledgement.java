@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class ReplicaAcknowledgement {
     private static final int MOMENT_MILLIS = 20;
 
-    private final RedisNode node;
+    private final RedisNodeClient node;
     private final int replicas;
     private final LockClock clock;
 
@@ -35,7 +35,7 @@ public final class ReplicaAcknowledgement {
     private record Written(int epoch, MonotonicTime until, Outcome outcome) {}
 
     /** @param replicas that must have it; 0: this is not asked for */
-    ReplicaAcknowledgement(RedisNode node, int replicas, LockClock clock) {
+    ReplicaAcknowledgement(RedisNodeClient node, int replicas, LockClock clock) {
         this.node = node;
         this.replicas = replicas;
         this.clock = clock;

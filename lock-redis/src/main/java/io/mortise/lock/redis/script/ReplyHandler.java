@@ -6,7 +6,7 @@ import java.util.List;
 /** Receives the outcome of one request: {@link #answered} or {@link #failed} is called, once. */
 public interface ReplyHandler {
     /**
-     * On the connection's I/O thread: {@code RedisNode.epoch()} is that of the connection on which it came.
+     * On the connection's I/O thread: {@code RedisNodeClient.epoch()} is that of the connection on which it came.
      *
      * @param answer numbers, as {@link Long}, and texts; a single one is a list of one
      */

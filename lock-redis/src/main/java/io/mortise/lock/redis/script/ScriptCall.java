@@ -19,7 +19,7 @@ public final class ScriptCall extends AsyncCommand<String, String, List<Object>>
     private volatile Runnable answered = ScriptCall::nothing;
 
     private ScriptCall(CommandType type, ScriptArgs args, MonotonicTime sentAt, int epoch) {
-        super(new Command<>(type, new ScriptReply(), args));
+        super(new Command<>(type, new ScriptReplyOutput(), args));
         this.sentAt = sentAt;
         this.epoch = epoch;
     }

@@ -5,7 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
-import io.mortise.lock.redis.client.ManagedRedisUri;
+import io.mortise.lock.redis.client.AddressLookupRedisUri;
 import io.mortise.lock.redis.client.RedisErrors;
 import io.mortise.lock.redis.sentinel.SentinelAnswer.HostAndPort;
 import io.mortise.lock.spi.BackendContext;
@@ -51,7 +51,7 @@ public final class SentinelGroup {
         uri.getSentinels()
                 .forEach(sentinel -> known.put(
                         new HostAndPort(sentinel.getHost(), sentinel.getPort()),
-                        connection(new ManagedRedisUri(sentinel))));
+                        connection(new AddressLookupRedisUri(sentinel))));
         this.configured = known.size();
     }
 
@@ -66,7 +66,7 @@ public final class SentinelGroup {
 
     /** A sentinel that another told of has the credentials and TLS of the first. */
     private SentinelConnection connection(HostAndPort told) {
-        RedisURI uri = new ManagedRedisUri(first);
+        RedisURI uri = new AddressLookupRedisUri(first);
         uri.setHost(told.host());
         uri.setPort(told.port());
         return connection(uri);

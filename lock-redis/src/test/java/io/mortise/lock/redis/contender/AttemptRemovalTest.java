@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockException;
 import io.mortise.lock.redis.node.NodeFixture;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.spi.LockName;
@@ -28,7 +28,7 @@ class AttemptRemovalTest {
 
     private final NodeFixture fixture = new NodeFixture();
     private final AtomicInteger timeWanted = new AtomicInteger();
-    private RedisNode node;
+    private RedisNodeClient node;
 
     private record Request(LockName name, String attemptId, String ownerRecord, Duration leaseDuration, boolean mayWait)
             implements LockRequest {}

@@ -31,7 +31,7 @@ class BackgroundConnectTest {
 
             fixture.server.restart();
             Await.until("it is opened", NodeFixture.SOON, () -> !fixture.told.opened.isEmpty());
-            RedisNode node = reopening.node();
+            RedisNodeClient node = reopening.node();
             assertThat(fixture.told.opened).containsExactly(node);
             assertThat(fixture.told.listening).containsExactly(node);
             assertThat(reopening.failure()).isEmpty();
@@ -55,7 +55,7 @@ class BackgroundConnectTest {
     void S16_thePausesGrowAndNoTryFollowsTheEnd() {
         ManualClock clock = new ManualClock();
         try (NodeFixture fixture = new NodeFixture(clock)) {
-            RedisNode.Target away = new RedisNode.Target(
+            RedisNodeClient.Target away = new RedisNodeClient.Target(
                     "", "redis://away", () -> CompletableFuture.failedFuture(new IllegalStateException("away")), false);
             BackgroundConnect reopening =
                     new BackgroundConnect(away, "c", fixture.context, TIMEOUT, Optional.empty(), fixture.told);
@@ -63,7 +63,7 @@ class BackgroundConnectTest {
             for (int tries = 1; tries <= 10; tries++) {
                 int failed = tries;
                 Await.until("it failed", NodeFixture.SOON, () -> fixture.told.troubles.size() == failed);
-                RedisNode before = reopening.node();
+                RedisNodeClient before = reopening.node();
                 assertThat(before.isUsable()).isFalse();
                 Duration pause = Duration.ofNanos((long) Math.min(1e9, 1e8 * Math.pow(1.5, tries - 1)));
                 clock.advance(pause.minusMillis(1));
@@ -72,7 +72,7 @@ class BackgroundConnectTest {
                 assertThat(reopening.node()).as("pause %d", tries).isNotSameAs(before);
             }
             Await.until("it failed", NodeFixture.SOON, () -> fixture.told.troubles.size() == 11);
-            RedisNode last = reopening.node();
+            RedisNodeClient last = reopening.node();
             reopening.close();
             clock.advance(Duration.ofMinutes(1));
             assertThat(reopening.node()).isSameAs(last);

@@ -8,13 +8,13 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.mortise.lock.Capability;
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.redis.client.ManagedRedisClient;
 import io.mortise.lock.servers.redis.RedisTestServer;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
@@ -41,12 +41,12 @@ public final class NodeFixture implements AutoCloseable {
     private final ManagedRedisClient<RedisClient> lettuce;
 
     public NodeFixture() {
-        this(open -> LockClients.over(open, LONG_TIMEOUTS));
+        this(open -> BackendClients.over(open, LONG_TIMEOUTS));
     }
 
     /** Whose timers the test cranks. */
     public NodeFixture(LockClock clock) {
-        this(open -> LockClients.over(open, LONG_TIMEOUTS, clock));
+        this(open -> BackendClients.over(open, LONG_TIMEOUTS, clock));
     }
 
     private NodeFixture(Function<Function<BackendContext, LockBackend>, LockClient> opening) {
@@ -64,13 +64,13 @@ public final class NodeFixture implements AutoCloseable {
         return lettuce.client().connectPubSub(StringCodec.UTF8, uri);
     }
 
-    RedisNode.Target target() {
-        return new RedisNode.Target("", server.url(), () -> CompletableFuture.completedFuture(connect()), true);
+    RedisNodeClient.Target target() {
+        return new RedisNodeClient.Target("", server.url(), () -> CompletableFuture.completedFuture(connect()), true);
     }
 
     /** An open one. */
-    public RedisNode node(Duration requestTimeout) {
-        RedisNode node = new RedisNode(target(), context, requestTimeout, 0, told);
+    public RedisNodeClient node(Duration requestTimeout) {
+        RedisNodeClient node = new RedisNodeClient(target(), context, requestTimeout, 0, told);
         node.start("c").toCompletableFuture().join();
         return node;
     }
@@ -84,25 +84,25 @@ public final class NodeFixture implements AutoCloseable {
 
     /** In the order in which it was told. */
     static final class Told implements NodeListener {
-        final List<RedisNode> listening = Collections.synchronizedList(new ArrayList<>());
-        final List<RedisNode> opened = Collections.synchronizedList(new ArrayList<>());
+        final List<RedisNodeClient> listening = Collections.synchronizedList(new ArrayList<>());
+        final List<RedisNodeClient> opened = Collections.synchronizedList(new ArrayList<>());
         final List<Throwable> troubles = Collections.synchronizedList(new ArrayList<>());
 
         @Override
-        public void message(RedisNode from, String text) {}
+        public void message(RedisNodeClient from, String text) {}
 
         @Override
-        public void listening(RedisNode node) {
+        public void listening(RedisNodeClient node) {
             listening.add(node);
         }
 
         @Override
-        public void opened(RedisNode node) {
+        public void opened(RedisNodeClient node) {
             opened.add(node);
         }
 
         @Override
-        public void trouble(RedisNode node, Throwable cause) {
+        public void trouble(RedisNodeClient node, Throwable cause) {
             troubles.add(cause);
         }
     }
@@ -134,7 +134,7 @@ public final class NodeFixture implements AutoCloseable {
         }
 
         @Override
-        public void renew(List<KeepAlive> due) {}
+        public void renew(List<GrantValidity> due) {}
 
         @Override
         public void close() {}

@@ -23,7 +23,7 @@ class OrderedWriterTest {
 
     private final List<CompletionStage<?>> asked = new ArrayList<>();
 
-    private void append(RedisNode node, String what) {
+    private void append(RedisNodeClient node, String what) {
         asked.add(node.ask("append", APPEND, NO_KEYS, what));
     }
 
@@ -31,7 +31,7 @@ class OrderedWriterTest {
     @Test
     void S08_whatTheChannelsOwnThreadSendsIsNotAheadOfWhatWasSentBefore() throws Exception {
         try (NodeFixture fixture = new NodeFixture()) {
-            RedisNode node = fixture.node(Duration.ofSeconds(20));
+            RedisNodeClient node = fixture.node(Duration.ofSeconds(20));
             append(node, "known script");
             asked.get(0).toCompletableFuture().get(20, TimeUnit.SECONDS);
 
@@ -87,7 +87,7 @@ class OrderedWriterTest {
     @Test
     void S08_afterALostConnectionTheOrderIsKeptAsWell() throws Exception {
         try (NodeFixture fixture = new NodeFixture()) {
-            RedisNode node = fixture.node(Duration.ofSeconds(20));
+            RedisNodeClient node = fixture.node(Duration.ofSeconds(20));
             fixture.server.pause();
             append(node, "perhaps");
             fixture.server.resume();

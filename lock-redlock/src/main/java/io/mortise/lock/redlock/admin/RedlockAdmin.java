@@ -7,8 +7,8 @@ import io.mortise.lock.LockAdmin;
 import io.mortise.lock.LockHolder;
 import io.mortise.lock.LockStatus;
 import io.mortise.lock.redis.admin.LockListing;
-import io.mortise.lock.redis.admin.ServerClocks;
-import io.mortise.lock.redis.admin.StoredGrant;
+import io.mortise.lock.redis.admin.ServerClockReader;
+import io.mortise.lock.redis.admin.StatusReplyParser;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.master.RedlockMasters;
@@ -17,7 +17,7 @@ import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.spi.LockName;
 import io.mortise.lock.spi.OwnerRecord;
-import io.mortise.lock.spi.support.AccessCheck;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -39,11 +39,12 @@ public final class RedlockAdmin implements LockAdmin {
 
     private final RedlockMasters masters;
     private final RedlockKeys keys;
-    private final Optional<AccessCheck> accessCheck;
+    private final Optional<StoreExposureCheck> accessCheck;
     private final String endpoints;
     private final Quorum quorum;
 
-    public RedlockAdmin(RedlockMasters masters, RedlockKeys keys, Optional<AccessCheck> accessCheck, String endpoints) {
+    public RedlockAdmin(
+            RedlockMasters masters, RedlockKeys keys, Optional<StoreExposureCheck> accessCheck, String endpoints) {
         this.masters = masters;
         this.keys = keys;
         this.accessCheck = accessCheck;
@@ -98,8 +99,8 @@ public final class RedlockAdmin implements LockAdmin {
         return queryAll(
                 operation,
                 master -> eval(master, operation, STATUS, lockKeys)
-                        .thenApply(status ->
-                                new StatusAtMaster(master, StoredGrant.holder(status), StoredGrant.waiters(status))));
+                        .thenApply(status -> new StatusAtMaster(
+                                master, StatusReplyParser.holder(status), StatusReplyParser.waiters(status))));
     }
 
     @Override
@@ -210,11 +211,11 @@ public final class RedlockAdmin implements LockAdmin {
     @Override
     public CompletableFuture<List<Finding>> diagnose() {
         List<Finding> findings =
-                new ArrayList<>(accessCheck.map(AccessCheck::findings).orElse(List.of()));
-        findings.addAll(RedlockDiagnosis.ofMasterCount(masters.all().size()));
+                new ArrayList<>(accessCheck.map(StoreExposureCheck::findings).orElse(List.of()));
+        findings.addAll(RedlockRiskCheck.ofMasterCount(masters.all().size()));
         CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(findings);
         for (RedlockMaster master : masters.all()) {
-            all = all.thenCombine(RedlockDiagnosis.of(master), (found, more) -> {
+            all = all.thenCombine(RedlockRiskCheck.of(master), (found, more) -> {
                 found.addAll(more);
                 return found;
             });
@@ -225,7 +226,7 @@ public final class RedlockAdmin implements LockAdmin {
     @Override
     public CompletableFuture<Map<String, Instant>> clocks() {
         return masters.reachable()
-                .thenCompose(reachable -> ServerClocks.of(reachable.stream()
+                .thenCompose(reachable -> ServerClockReader.of(reachable.stream()
                         .collect(Collectors.toMap(RedlockMaster::endpoint, RedlockMaster::node, (one, same) -> one))))
                 .toCompletableFuture();
     }

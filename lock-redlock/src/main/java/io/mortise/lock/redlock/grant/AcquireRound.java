@@ -3,11 +3,11 @@ package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.client.RedisErrors;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.LuaScript;
 import io.mortise.lock.redis.script.ReplyHandler;
-import io.mortise.lock.redlock.master.MasterHandshake;
+import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.redlock.vote.Quorum;
@@ -62,7 +62,7 @@ final class AcquireRound {
                 notAsked.add(part);
                 continue;
             }
-            MasterHandshake voting = part.master().electable();
+            MasterHandshakeReply voting = part.master().electable();
             if (voting == null) {
                 abstaining.add(part);
                 continue;
@@ -78,8 +78,8 @@ final class AcquireRound {
         return outcome;
     }
 
-    private void ask(AttemptAtMaster part, MasterHandshake voting, int tries) {
-        RedisNode node = voting.node();
+    private void ask(AttemptAtMaster part, MasterHandshakeReply voting, int tries) {
+        RedisNodeClient node = voting.node();
         MonotonicTime sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
         String[] args = contender.acquireArgs(part, voting, notAfter);
@@ -117,7 +117,7 @@ final class AcquireRound {
 
     private void answered(
             AttemptAtMaster part,
-            MasterHandshake voting,
+            MasterHandshakeReply voting,
             MonotonicTime sent,
             List<Object> values,
             int tries,
@@ -170,7 +170,8 @@ final class AcquireRound {
                 : new MasterVote.Conflicted(holder, remainingMillis, queuedBefore);
     }
 
-    static void recordServerTime(AttemptAtMaster part, MasterHandshake voting, MonotonicTime sent, ServerTime time) {
+    static void recordServerTime(
+            AttemptAtMaster part, MasterHandshakeReply voting, MonotonicTime sent, ServerTime time) {
         voting.node().time().heard(sent, time);
         part.removal().answered(voting.epoch(), time);
     }

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
-import io.mortise.lock.redlock.master.CleanupBacklog;
+import io.mortise.lock.redlock.master.CleanupBacklogCounter;
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
@@ -26,7 +26,7 @@ final class OrphanCleanup {
         // then.
         Duration within = request.leaseDuration()
                 .plus(part.master().node().requestTimeout().multipliedBy(2));
-        CleanupBacklog.Entry entry = part.master().cleanupBacklog().add(request.attemptId(), part::endCleanup);
+        CleanupBacklogCounter.Entry entry = part.master().cleanupBacklog().add(request.attemptId(), part::endCleanup);
         LockClock.Timer expiry = context.clock().schedule(within, entry::ended);
         context.cleanUp(
                 "what lock \"" + request.name() + "\" may have at "

@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.grant;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.mortise.lock.redis.contender.ContenderRegistry;
 import io.mortise.lock.redis.node.ServerTime;
-import io.mortise.lock.redlock.master.MasterHandshake;
+import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.redlock.vote.RedlockRetryPolicy;
@@ -109,7 +109,7 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         VoteRecovery recovery = new VoteRecovery(this, parts, policy, token);
         return new AttemptResult.Granted(
                 token,
-                new RedlockKeepAlive(
+                new RedlockGrantValidity(
                         environment.context().clock(),
                         keys,
                         request.attemptId(),
@@ -172,16 +172,16 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
         return "acquire of lock \"" + request.name() + "\"";
     }
 
-    void enterQuarantine(RedlockMaster master, MasterHandshake handshake) {
+    void enterQuarantine(RedlockMaster master, MasterHandshakeReply handshake) {
         environment.quarantine().enterQuarantine(master, handshake);
     }
 
-    void unanswered(RedlockMaster master, MasterHandshake handshake, MonotonicTime sent) {
+    void unanswered(RedlockMaster master, MasterHandshakeReply handshake, MonotonicTime sent) {
         environment.quarantine().unanswered(master, handshake, sent);
     }
 
     /** Returns the arguments of {@code acquire.lua}. */
-    String[] acquireArgs(AttemptAtMaster part, MasterHandshake voting, ServerTime notAfter) {
+    String[] acquireArgs(AttemptAtMaster part, MasterHandshakeReply voting, ServerTime notAfter) {
         String lease = String.valueOf(request.leaseDuration().toMillis());
         String mayBeQueued = part.orphans().mayBeQueued() ? "1" : "0";
         String until = String.valueOf(notAfter.micros());
@@ -204,12 +204,12 @@ public final class RedlockContender implements Contender, ContenderRegistry.Owne
     }
 
     /** Returns the arguments of {@code raise_token.lua}. */
-    String[] raiseTokenArgs(MasterHandshake voting, long token) {
+    String[] raiseTokenArgs(MasterHandshakeReply voting, long token) {
         return new String[] {voting.runId(), keys.bucket(), request.attemptId(), String.valueOf(token)};
     }
 
     /** Returns the arguments of {@code recover_vote.lua}. */
-    String[] recoverVoteArgs(MasterHandshake voting, ServerTime notAfter, long token) {
+    String[] recoverVoteArgs(MasterHandshakeReply voting, ServerTime notAfter, long token) {
         return new String[] {
             voting.runId(),
             keys.bucket(),

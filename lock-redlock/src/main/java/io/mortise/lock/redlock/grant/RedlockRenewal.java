@@ -3,14 +3,14 @@ package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.script.ReplyHandler;
-import io.mortise.lock.redlock.master.MasterHandshake;
+import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.master.MasterQuarantine;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.master.RedlockMasters;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.Quorum;
 import io.mortise.lock.redlock.vote.YesNoTally;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.MonotonicTime;
 import java.util.List;
@@ -37,12 +37,12 @@ public final class RedlockRenewal {
 
     /** The renewal of one grant of a batch. */
     private static final class GrantRenewal {
-        private final RedlockKeepAlive grant;
+        private final RedlockGrantValidity grant;
         private final YesNoTally kept;
         private final Queue<RedlockMaster> lostVotes = new ConcurrentLinkedQueue<>();
         private volatile boolean succeeded;
 
-        GrantRenewal(RedlockKeepAlive grant, Quorum quorum) {
+        GrantRenewal(RedlockGrantValidity grant, Quorum quorum) {
             this.grant = grant;
             this.kept = new YesNoTally(quorum);
         }
@@ -59,9 +59,9 @@ public final class RedlockRenewal {
         }
     }
 
-    /** Sends the renewals of all these grants; each {@link KeepAlive} gets its result. */
-    public void renew(List<KeepAlive> due) {
-        List<GrantRenewal> all = KeepAlive.cast(due, RedlockKeepAlive.class).stream()
+    /** Sends the renewals of all these grants; each {@link GrantValidity} gets its result. */
+    public void renew(List<GrantValidity> due) {
+        List<GrantRenewal> all = GrantValidity.cast(due, RedlockGrantValidity.class).stream()
                 .map(grant -> new GrantRenewal(grant, masters.quorum()))
                 .toList();
         for (int from = 0; from < all.size(); from += BATCH_SIZE) {
@@ -74,7 +74,7 @@ public final class RedlockRenewal {
     }
 
     private void renew(RedlockMaster master, List<GrantRenewal> batch, MonotonicTime sent) {
-        MasterHandshake voting = master.voting();
+        MasterHandshakeReply voting = master.voting();
         if (voting == null) {
             batch.forEach(renewal -> addAnswer(renewal, master, YesNoTally.Answer.NONE, sent));
             return;
@@ -84,7 +84,7 @@ public final class RedlockRenewal {
         keys[0] = batch.get(0).grant.keys().state();
         args[0] = voting.runId();
         for (int i = 0; i < batch.size(); i++) {
-            RedlockKeepAlive grant = batch.get(i).grant;
+            RedlockGrantValidity grant = batch.get(i).grant;
             keys[1 + i] = grant.keys().grant();
             args[1 + 2 * i] = grant.attemptId();
             args[2 + 2 * i] = String.valueOf(grant.leaseDuration().toMillis());
@@ -112,7 +112,7 @@ public final class RedlockRenewal {
     }
 
     private void addAnswer(GrantRenewal renewal, RedlockMaster master, YesNoTally.Answer answer, MonotonicTime sent) {
-        RedlockKeepAlive grant = renewal.grant;
+        RedlockGrantValidity grant = renewal.grant;
         if (answer == YesNoTally.Answer.YES) {
             grant.voteRecovery().voteSeen(master, sent);
         } else if (answer == YesNoTally.Answer.NO && grant.voteRecovery().voteMissing(master)) {

@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.grant;
 
 import io.mortise.lock.redis.script.ReplyHandler;
-import io.mortise.lock.redlock.master.MasterHandshake;
+import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.redlock.vote.Quorum;
@@ -60,7 +60,7 @@ final class TokenRound {
     }
 
     private void raiseToken(AttemptAtMaster part) {
-        MasterHandshake voting = part.master().voting();
+        MasterHandshakeReply voting = part.master().voting();
         if (voting == null) {
             addAnswer(YesNoTally.Answer.NONE);
             return;

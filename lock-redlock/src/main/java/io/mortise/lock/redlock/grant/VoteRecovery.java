@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.redlock.grant;
 
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redis.script.ReplyHandler;
-import io.mortise.lock.redlock.master.MasterHandshake;
+import io.mortise.lock.redlock.master.MasterHandshakeReply;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockScript;
 import io.mortise.lock.redlock.vote.VoteRecoveryPolicy;
@@ -41,12 +41,12 @@ final class VoteRecovery {
 
     /** Asks that master for its vote, which it gives if the key is free. The next renewal finds out whether it did. */
     void recoverAt(RedlockMaster master) {
-        MasterHandshake voting = master.electable();
+        MasterHandshakeReply voting = master.electable();
         if (voting == null || contender.isEnded()) {
             return;
         }
         AttemptAtMaster part = parts.get(master.index());
-        RedisNode node = voting.node();
+        RedisNodeClient node = voting.node();
         MonotonicTime sent = contender.now();
         ServerTime notAfter = node.notAfter(sent);
         part.orphans().requestSent(false);

@@ -6,7 +6,7 @@ import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.LockConfigurationException;
 import io.mortise.lock.redis.admin.EvictionCheck;
 import io.mortise.lock.redis.node.NodeListener;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redis.node.ServerInfo;
 import io.mortise.lock.redis.node.ServerTime;
 import io.mortise.lock.redlock.storage.RedlockKeys;
@@ -44,7 +44,7 @@ public final class MasterQuarantine {
     private final Duration maxLease;
     private final boolean testOnlyNewMasters;
 
-    private volatile TestOnlyNewMasters newMasters = TestOnlyNewMasters.NONE;
+    private volatile QuarantineExemptMasters newMasters = QuarantineExemptMasters.NONE;
 
     @GuardedBy("this")
     private final Set<RedlockMaster> leaving = new HashSet<>();
@@ -79,28 +79,28 @@ public final class MasterQuarantine {
     public NodeListener listener(int index, NodeListener messages) {
         return new NodeListener() {
             @Override
-            public void message(RedisNode from, String text) {
+            public void message(RedisNodeClient from, String text) {
                 messages.message(from, text);
             }
 
             @Override
-            public void listening(RedisNode node) {
+            public void listening(RedisNodeClient node) {
                 startHandshake(masters.all().get(index), node);
             }
 
             @Override
-            public void opened(RedisNode node) {
+            public void opened(RedisNodeClient node) {
                 EvictionCheck.warn(node);
             }
 
             @Override
-            public void trouble(RedisNode node, Throwable cause) {
+            public void trouble(RedisNodeClient node, Throwable cause) {
                 masters.stateChanged();
             }
         };
     }
 
-    private void startHandshake(RedlockMaster master, RedisNode node) {
+    private void startHandshake(RedlockMaster master, RedisNodeClient node) {
         int epoch = node.epoch();
         node.ask("INFO server", commands -> commands.info("server"))
                 .thenCompose(info -> handshake(node, epoch, info))
@@ -120,7 +120,7 @@ public final class MasterQuarantine {
                 });
     }
 
-    private void repeatHandshake(RedlockMaster master, RedisNode node, int epoch) {
+    private void repeatHandshake(RedlockMaster master, RedisNodeClient node, int epoch) {
         if (master.node() == node
                 && node.isUsable()
                 && node.isConnected()
@@ -130,7 +130,7 @@ public final class MasterQuarantine {
         }
     }
 
-    private CompletionStage<MasterHandshake> handshake(RedisNode node, int epoch, String info) {
+    private CompletionStage<MasterHandshakeReply> handshake(RedisNodeClient node, int epoch, String info) {
         String runId = field(info, "run_id");
         MonotonicTime sent = context.clock().now();
         return node.ask(
@@ -150,7 +150,7 @@ public final class MasterQuarantine {
                             maxLeaseMillis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(maxLeaseMillis)),
                             since.equals(ServerTime.UNKNOWN) ? Optional.empty() : Optional.of(since),
                             now);
-                    return new MasterHandshake(
+                    return new MasterHandshakeReply(
                             node,
                             epoch,
                             runId,
@@ -165,11 +165,12 @@ public final class MasterQuarantine {
                 .orElseThrow(() -> new BackendUnavailableException("INFO server has no field " + name));
     }
 
-    private void handshakeSucceeded(RedlockMaster master, MasterHandshake answer) {
+    private void handshakeSucceeded(RedlockMaster master, MasterHandshakeReply answer) {
         masters.sameServer(master, answer.runId()).ifPresentOrElse(master::handshakeFailed, () -> {
             boolean votedBefore = master.voting() != null;
-            boolean agreedBefore =
-                    master.handshake().map(MasterHandshake::agreesOnMaxLease).orElse(true);
+            boolean agreedBefore = master.handshake()
+                    .map(MasterHandshakeReply::agreesOnMaxLease)
+                    .orElse(true);
             master.handshakeSucceeded(answer);
             if (!answer.agreesOnMaxLease()) {
                 maxLeaseDiffers(master, answer, agreedBefore);
@@ -186,7 +187,7 @@ public final class MasterQuarantine {
         });
     }
 
-    private void maxLeaseDiffers(RedlockMaster master, MasterHandshake answer, boolean agreedBefore) {
+    private void maxLeaseDiffers(RedlockMaster master, MasterHandshakeReply answer, boolean agreedBefore) {
         Duration stored = answer.state().maxLease().orElse(Duration.ZERO);
         LockConfigurationException refusal = new LockConfigurationException("maxLease is " + maxLease
                 + " in this client, but "
@@ -211,7 +212,7 @@ public final class MasterQuarantine {
         }
     }
 
-    private QuarantinePolicy.Decision decide(RedlockMaster master, MasterHandshake known) {
+    private QuarantinePolicy.Decision decide(RedlockMaster master, MasterHandshakeReply known) {
         return new QuarantinePolicy(quorum, maxLease, newMasters.contains(known.incarnation()))
                 .decide(
                         known.stateAt(context.clock().now()),
@@ -220,7 +221,7 @@ public final class MasterQuarantine {
                                 .toList());
     }
 
-    private void applyPolicy(RedlockMaster master, MasterHandshake known) {
+    private void applyPolicy(RedlockMaster master, MasterHandshakeReply known) {
         QuarantinePolicy.Decision decision = decide(master, known);
         if (decision instanceof QuarantinePolicy.Decision.Stay stay) {
             master.quarantineLeft(stay.time());
@@ -254,10 +255,10 @@ public final class MasterQuarantine {
     }
 
     /** Lets a master leave quarantine; completes with false if the state of the others no longer allows it. */
-    private CompletionStage<Boolean> leave(RedlockMaster master, MasterHandshake known, boolean raiseToClock) {
+    private CompletionStage<Boolean> leave(RedlockMaster master, MasterHandshakeReply known, boolean raiseToClock) {
         List<CompletableFuture<Map<String, String>>> reads = new ArrayList<>();
         for (RedlockMaster other : masters.othersThan(master)) {
-            MasterHandshake voting = other.voting();
+            MasterHandshakeReply voting = other.voting();
             if (voting != null) {
                 reads.add(readCounters(voting).toCompletableFuture());
             }
@@ -297,7 +298,7 @@ public final class MasterQuarantine {
     }
 
     /** Reads the counters of a master; fails if it no longer votes. */
-    private CompletionStage<Map<String, String>> readCounters(MasterHandshake voting) {
+    private CompletionStage<Map<String, String>> readCounters(MasterHandshakeReply voting) {
         return voting.node()
                 .ask("counters", commands -> commands.hgetall(keys.state()))
                 .thenApply(state -> {
@@ -310,7 +311,7 @@ public final class MasterQuarantine {
     }
 
     /** Records that a request on the connection of that handshake had no answer in time. */
-    public void unanswered(RedlockMaster master, MasterHandshake known, MonotonicTime sent) {
+    public void unanswered(RedlockMaster master, MasterHandshakeReply known, MonotonicTime sent) {
         if (master.health().unanswered(sent)) {
             log.info("event=master-lags master={}", master.endpoint());
             repeatHandshake(master, known.node(), known.epoch());
@@ -318,7 +319,7 @@ public final class MasterQuarantine {
     }
 
     /** Repeats the handshake with a master whose answer shows that it may have forgotten votes. */
-    public void enterQuarantine(RedlockMaster master, MasterHandshake known) {
+    public void enterQuarantine(RedlockMaster master, MasterHandshakeReply known) {
         if (master.discardHandshake(known) && known.isCurrent()) {
             startHandshake(master, known.node());
         }

@@ -19,7 +19,7 @@ import java.util.Optional;
  *
  * @param quorum of all masters
  * @param maxLease no client of the namespace ever asks for a longer lease
- * @param isNew whether the master is new and has not voted since: known in tests alone, see {@link TestOnlyNewMasters}
+ * @param isNew whether the master is new and has not voted since: known in tests alone, see {@link QuarantineExemptMasters}
  */
 record QuarantinePolicy(Quorum quorum, Duration maxLease, boolean isNew) {
     /**

@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.master;
 import io.mortise.lock.BackendUnavailableException;
 import io.mortise.lock.redis.connect.InitialConnection;
 import io.mortise.lock.redis.node.BackgroundConnect;
-import io.mortise.lock.redis.node.RedisNode;
+import io.mortise.lock.redis.node.RedisNodeClient;
 import io.mortise.lock.redlock.vote.MasterVote;
 import io.mortise.lock.spi.LockClock;
 import java.time.Duration;
@@ -18,8 +18,8 @@ public final class RedlockMaster {
     private final BackgroundConnect opening;
     private final CompletableFuture<Void> connectTried = new CompletableFuture<>();
     private final MasterHealth health;
-    private final CleanupBacklog cleanupBacklog = new CleanupBacklog();
-    private volatile @Nullable MasterHandshake handshake;
+    private final CleanupBacklogCounter cleanupBacklog = new CleanupBacklogCounter();
+    private volatile @Nullable MasterHandshakeReply handshake;
     private volatile @Nullable Throwable handshakeFailure;
     private volatile Duration quarantineLeft = Duration.ZERO;
 
@@ -36,7 +36,7 @@ public final class RedlockMaster {
     }
 
     /** Returns the node of the current connection. */
-    public RedisNode node() {
+    public RedisNodeClient node() {
         return opening.node();
     }
 
@@ -61,11 +61,11 @@ public final class RedlockMaster {
     }
 
     /** Returns the cleanups that are pending there. */
-    public CleanupBacklog cleanupBacklog() {
+    public CleanupBacklogCounter cleanupBacklog() {
         return cleanupBacklog;
     }
 
-    synchronized void handshakeSucceeded(MasterHandshake answer) {
+    synchronized void handshakeSucceeded(MasterHandshakeReply answer) {
         handshake = answer;
         handshakeFailure = null;
         health.handshakeSucceeded();
@@ -89,25 +89,25 @@ public final class RedlockMaster {
     }
 
     /** Returns the handshake of the current connection. */
-    Optional<MasterHandshake> handshake() {
-        return Optional.ofNullable(handshake).filter(MasterHandshake::isCurrent);
+    Optional<MasterHandshakeReply> handshake() {
+        return Optional.ofNullable(handshake).filter(MasterHandshakeReply::isCurrent);
     }
 
     /** Returns the current handshake if its votes count, else null: called for every vote, so without an Optional. */
     @Nullable
-    public MasterHandshake voting() {
-        MasterHandshake known = handshake;
+    public MasterHandshakeReply voting() {
+        MasterHandshakeReply known = handshake;
         return known != null && known.isVoting() ? known : null;
     }
 
     /** Returns what {@link #voting} returns if the master keeps up, else null: only then it is asked for another vote. */
     @Nullable
-    public MasterHandshake electable() {
+    public MasterHandshakeReply electable() {
         return health.isLagging() || cleanupBacklog.isFull() ? null : voting();
     }
 
     /** Forgets a handshake that is in doubt; true if the caller is the first to do so and has to repeat it. */
-    synchronized boolean discardHandshake(MasterHandshake doubtful) {
+    synchronized boolean discardHandshake(MasterHandshakeReply doubtful) {
         boolean first = doubtful.equals(handshake);
         if (first) {
             handshake = null;
@@ -119,7 +119,7 @@ public final class RedlockMaster {
         return handshake().map(RedlockMaster::peerState).orElse(QuarantinePolicy.PeerState.UNREACHABLE);
     }
 
-    private static QuarantinePolicy.PeerState peerState(MasterHandshake known) {
+    private static QuarantinePolicy.PeerState peerState(MasterHandshakeReply known) {
         if (!known.agreesOnMaxLease()) {
             return QuarantinePolicy.PeerState.MAX_LEASE_DIFFERS;
         }
@@ -129,15 +129,15 @@ public final class RedlockMaster {
     }
 
     /** Returns the master's incarnation if it has no data. */
-    Optional<TestOnlyNewMasters.Incarnation> emptyIncarnation() {
+    Optional<QuarantineExemptMasters.Incarnation> emptyIncarnation() {
         return peerState() == QuarantinePolicy.PeerState.EMPTY
-                ? handshake().map(MasterHandshake::incarnation)
+                ? handshake().map(MasterHandshakeReply::incarnation)
                 : Optional.empty();
     }
 
     /** Explains to people why the master does not vote. */
     public String whyNotVoting() {
-        Optional<MasterHandshake> known = handshake();
+        Optional<MasterHandshakeReply> known = handshake();
         Throwable failure = handshakeFailure;
         if (known.isPresent() && (failure == null || known.get().isVoting())) {
             return known.get().isVoting()

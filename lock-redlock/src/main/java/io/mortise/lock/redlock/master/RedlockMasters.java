@@ -78,7 +78,7 @@ public final class RedlockMasters {
     /** Returns a queue position for all masters: the time on the clock of the first that votes, in µs; empty if none votes. */
     public Optional<String> queuePosition() {
         for (RedlockMaster master : all) {
-            MasterHandshake voting = master.voting();
+            MasterHandshakeReply voting = master.voting();
             if (voting != null) {
                 return Optional.of(
                         String.valueOf(voting.node().time().atMost(clock.now()).micros()));

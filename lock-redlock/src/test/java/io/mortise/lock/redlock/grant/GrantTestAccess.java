@@ -4,7 +4,7 @@ package io.mortise.lock.redlock.grant;
 import io.mortise.lock.redlock.master.RedlockMaster;
 import io.mortise.lock.redlock.storage.RedlockKeys;
 import io.mortise.lock.spi.BackendContext;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockRequest;
 
 /** Gives tests of other packages access to cleanups and to the recovery of votes. */
@@ -12,8 +12,8 @@ public final class GrantTestAccess {
     private GrantTestAccess() {}
 
     /** Asks a master again for the vote of a grant. */
-    public static void recoverVote(KeepAlive grant, RedlockMaster master) {
-        ((RedlockKeepAlive) grant).voteRecovery().recoverAt(master);
+    public static void recoverVote(GrantValidity grant, RedlockMaster master) {
+        ((RedlockGrantValidity) grant).voteRecovery().recoverAt(master);
     }
 
     /** The cleanup of one ended attempt at one master. */

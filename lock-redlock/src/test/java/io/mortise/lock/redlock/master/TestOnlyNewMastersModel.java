@@ -2,7 +2,7 @@
 package io.mortise.lock.redlock.master;
 
 import io.mortise.lock.redis.node.ServerTime;
-import io.mortise.lock.redlock.master.TestOnlyNewMasters.Incarnation;
+import io.mortise.lock.redlock.master.QuarantineExemptMasters.Incarnation;
 import io.mortise.lock.redlock.vote.Quorum;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Three new masters and two clients that open in tests, in every order of handshakes, decisions and ends of quarantine, with one
  * loss of data once both are open. No time passes, so a quarantine never ends by itself. All states are visited. {@link
- * TestOnlyNewMasters} and {@link QuarantinePolicy} decide.
+ * QuarantineExemptMasters} and {@link QuarantinePolicy} decide.
  */
 record TestOnlyNewMastersModel(Rule rule) {
     enum Rule {
@@ -46,7 +46,7 @@ record TestOnlyNewMastersModel(Rule rule) {
     /** @param leaving the incarnation for which a request to leave quarantine is under way */
     private record View(@Nullable Node node, @Nullable Incarnation leaving) {}
 
-    private record Client(List<View> views, TestOnlyNewMasters newMasters, boolean hadMajority) {}
+    private record Client(List<View> views, QuarantineExemptMasters newMasters, boolean hadMajority) {}
 
     private record State(List<Node> nodes, List<Client> clients, boolean lost) {}
 
@@ -62,7 +62,7 @@ record TestOnlyNewMastersModel(Rule rule) {
 
     /** Returns the events that lead to a new master without a vote, or to a forgetful one with a vote; empty if none do. */
     Optional<List<String>> violation() {
-        Client client = new Client(List.of(unknown(), unknown(), unknown()), TestOnlyNewMasters.NONE, false);
+        Client client = new Client(List.of(unknown(), unknown(), unknown()), QuarantineExemptMasters.NONE, false);
         Node node = new Node(false, 0, false, false);
         Path start = new Path(new State(List.of(node, node, node), List.of(client, client), false), "start", null);
         Set<State> known = new HashSet<>(Set.of(start.state));
@@ -107,7 +107,7 @@ record TestOnlyNewMastersModel(Rule rule) {
         long since = node.votes || node.since > 0 ? node.since : node.forgot ? 2 : 1;
         Node seen = new Node(node.votes, since, node.knowsMaxLease || client.hadMajority, node.forgot);
         List<View> views = with(client.views, m, new View(seen, client.views.get(m).leaving));
-        TestOnlyNewMasters newMasters = client.hadMajority
+        QuarantineExemptMasters newMasters = client.hadMajority
                 ? client.newMasters
                 : client.newMasters.update(IntStream.range(0, MASTERS)
                         .mapToObj(i -> emptyIncarnation(i, views.get(i)))

@@ -34,7 +34,7 @@ public final class EtcdTestCluster implements AutoCloseable {
     private final TempDir dir = TempDir.create("etcd-cluster");
     private final List<EtcdTestServer> nodes = new ArrayList<>();
 
-    private EtcdTestCluster(EtcdServerOptions options, List<EtcdMember> members) {
+    private EtcdTestCluster(EtcdServerOptions options, List<EtcdMemberConfig> members) {
         EtcdServerOptions keeping = options.withKeptData();
         try {
             EtcdCertificates.create(dir.path(), keeping);
@@ -59,7 +59,7 @@ public final class EtcdTestCluster implements AutoCloseable {
      */
     public static EtcdTestCluster start(EtcdServerOptions options) {
         return ServerNode.onFreePorts(
-                SIZE * EtcdMember.PORTS, ports -> new EtcdTestCluster(options, EtcdMember.on(ports)));
+                SIZE * EtcdMemberConfig.PORTS, ports -> new EtcdTestCluster(options, EtcdMemberConfig.on(ports)));
     }
 
     /** All nodes, {@code 127.0.0.1:port,127.0.0.1:port,…}; the same for good. */

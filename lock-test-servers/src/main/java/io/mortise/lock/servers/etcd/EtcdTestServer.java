@@ -29,12 +29,12 @@ public final class EtcdTestServer implements AutoCloseable {
 
     private final EtcdServerOptions options;
     private final TempDir dir;
-    private final EtcdMember member;
+    private final EtcdMemberConfig member;
     private final boolean ownsDir;
     private final ServerNode node;
 
     /** Starts one of {@code all}, but does not wait for it; its certificates must be in the directory already. */
-    EtcdTestServer(EtcdServerOptions options, TempDir dir, EtcdMember member, List<EtcdMember> all) {
+    EtcdTestServer(EtcdServerOptions options, TempDir dir, EtcdMemberConfig member, List<EtcdMemberConfig> all) {
         this.options = options;
         this.dir = dir;
         this.member = member;
@@ -56,10 +56,10 @@ public final class EtcdTestServer implements AutoCloseable {
      * @throws IllegalStateException if there is no such program on this machine, or it refuses the options; it says which
      */
     public static EtcdTestServer start(EtcdServerOptions options) {
-        return ServerNode.onFreePorts(EtcdMember.PORTS, ports -> start(options, EtcdMember.on(ports)));
+        return ServerNode.onFreePorts(EtcdMemberConfig.PORTS, ports -> start(options, EtcdMemberConfig.on(ports)));
     }
 
-    private static EtcdTestServer start(EtcdServerOptions options, List<EtcdMember> alone) {
+    private static EtcdTestServer start(EtcdServerOptions options, List<EtcdMemberConfig> alone) {
         TempDir dir = TempDir.create("etcd");
         @Nullable EtcdTestServer server = null;
         try {

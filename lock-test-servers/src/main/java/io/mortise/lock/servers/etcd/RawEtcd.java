@@ -95,8 +95,8 @@ public final class RawEtcd {
     }
 
     /** A transaction, not sent yet. */
-    public EtcdTxn txn() {
-        return new EtcdTxn(this);
+    public EtcdTxnBuilder txn() {
+        return new EtcdTxnBuilder(this);
     }
 
     /** The revision of the store, read linearizably. */

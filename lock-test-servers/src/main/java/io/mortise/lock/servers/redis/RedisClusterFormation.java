@@ -47,7 +47,7 @@ final class RedisClusterFormation {
                 () -> connections.stream()
                         .map(RedisClusterFormation::view)
                         .allMatch(view -> view.nodes().size() == nodes.size()
-                                && view.nodes().stream().allMatch(ClusterView.Node::isWell)));
+                                && view.nodes().stream().allMatch(RedisClusterView.Node::isWell)));
         for (int i = masters; i < nodes.size(); i++) {
             String master = String.valueOf(connections.get(i - masters).call("CLUSTER", "MYID"));
             connections.get(i).call("CLUSTER", "REPLICATE", master);
@@ -72,7 +72,7 @@ final class RedisClusterFormation {
                 && String.valueOf(node.call("CLUSTER", "INFO")).contains("cluster_state:ok");
     }
 
-    private static ClusterView view(RawRedis node) {
-        return ClusterView.parse(String.valueOf(node.call("CLUSTER", "NODES")));
+    private static RedisClusterView view(RawRedis node) {
+        return RedisClusterView.parse(String.valueOf(node.call("CLUSTER", "NODES")));
     }
 }

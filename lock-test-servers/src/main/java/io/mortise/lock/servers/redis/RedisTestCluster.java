@@ -146,8 +146,8 @@ public final class RedisTestCluster implements AutoCloseable {
         return found.get(0);
     }
 
-    static Optional<ClusterView> view(RedisTestServer node) {
-        return node.ask("CLUSTER", "NODES").map(text -> ClusterView.parse((String) text));
+    static Optional<RedisClusterView> view(RedisTestServer node) {
+        return node.ask("CLUSTER", "NODES").map(text -> RedisClusterView.parse((String) text));
     }
 
     static boolean isOk(RedisTestServer node) {

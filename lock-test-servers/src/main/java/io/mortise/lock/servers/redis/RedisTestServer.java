@@ -32,7 +32,7 @@ public final class RedisTestServer implements AutoCloseable {
     private final TempDir dir;
     private final int port;
     private final int tlsPort;
-    private final @Nullable FakeClock clock;
+    private final @Nullable FaketimeClock clock;
     private final ServerNode node;
 
     private RedisTestServer(RedisServerOptions options, int port, int tlsPort) {
@@ -40,7 +40,7 @@ public final class RedisTestServer implements AutoCloseable {
         this.port = port;
         this.tlsPort = tlsPort;
         this.dir = TempDir.create("redis");
-        this.clock = options.ownClock() ? new FakeClock(dir.path()) : null;
+        this.clock = options.ownClock() ? new FaketimeClock(dir.path()) : null;
         try {
             this.node = new ServerNode("redis-" + port, dir.path(), command(), ServerNode.saying(READY));
         } catch (RuntimeException e) {
@@ -52,7 +52,7 @@ public final class RedisTestServer implements AutoCloseable {
 
     /** Whether a server can have a clock of its own here: it takes Linux, and libfaketime (Debian: package {@code faketime}). */
     public static boolean canSetClock() {
-        return FakeClock.isAvailable();
+        return FaketimeClock.isAvailable();
     }
 
     /** Starts a server with {@link RedisServerOptions#defaults()}; it serves when this returns. */

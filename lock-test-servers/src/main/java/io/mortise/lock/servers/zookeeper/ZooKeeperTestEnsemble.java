@@ -48,7 +48,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
 
     private final TempDir dir = TempDir.create("ensemble");
     private final QuorumLinks links;
-    private final List<ZooKeeperNode> nodes = new ArrayList<>();
+    private final List<ZooKeeperEnsembleServer> nodes = new ArrayList<>();
 
     private ZooKeeperTestEnsemble(Duration tick, Duration syncLimit) {
         String settings = SETTINGS + "tickTime=" + tick.toMillis() + "\nsyncLimit=" + syncLimit.dividedBy(tick)
@@ -65,7 +65,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
                                     ? "127.0.0.1:" + quorum.get(node) + ":" + election.get(node)
                                     : links.address(node, other)))
                     .toList();
-            nodes.add(new ZooKeeperNode(dir.path(), node, ports.get(2 * SIZE + node), settings, servers));
+            nodes.add(new ZooKeeperEnsembleServer(dir.path(), node, ports.get(2 * SIZE + node), settings, servers));
         }
     }
 
@@ -146,7 +146,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     public void awaitServing(Duration limit) {
         Await.until("three nodes serve", limit, () -> {
             nodes.stream()
-                    .map(ZooKeeperNode::child)
+                    .map(ZooKeeperEnsembleServer::child)
                     .filter(child -> !child.isAlive())
                     .forEach(child -> {
                         throw new IllegalStateException("A node has ended: " + child.lastLines());
@@ -196,7 +196,7 @@ public final class ZooKeeperTestEnsemble implements AutoCloseable {
     public void close() {
         try (dir;
                 links) {
-            nodes.forEach(ZooKeeperNode::close);
+            nodes.forEach(ZooKeeperEnsembleServer::close);
         }
     }
 

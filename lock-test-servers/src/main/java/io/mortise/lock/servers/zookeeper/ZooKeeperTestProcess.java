@@ -82,7 +82,7 @@ public final class ZooKeeperTestProcess implements AutoCloseable {
     private ChildJvm spawn(int onPort) {
         return ChildJvm.start(
                 ZooKeeperProcessMain.class,
-                ZooKeeperProperties.with(Map.of()),
+                ZooKeeperSystemProperties.with(Map.of()),
                 ZooKeeperProcessMain.args(dir.path(), onPort, options));
     }
 

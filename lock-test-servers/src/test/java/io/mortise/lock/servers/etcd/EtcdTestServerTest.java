@@ -121,7 +121,7 @@ class EtcdTestServerTest {
         try (EtcdTestServer other = EtcdTestServer.start();
                 TempDir dir = TempDir.create("etcd")) {
             List<Integer> free = FreePorts.forServers(2);
-            List<EtcdMember> alone = EtcdMember.on(List.of(other.port(), free.get(0), free.get(1)));
+            List<EtcdMemberConfig> alone = EtcdMemberConfig.on(List.of(other.port(), free.get(0), free.get(1)));
             try (EtcdTestServer late = new EtcdTestServer(EtcdServerOptions.defaults(), dir, alone.get(0), alone)) {
                 assertThatThrownBy(late::awaitServing)
                         .isInstanceOf(IllegalStateException.class)

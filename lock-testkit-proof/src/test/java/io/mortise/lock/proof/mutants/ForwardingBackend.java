@@ -7,7 +7,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicTime;
@@ -49,11 +49,11 @@ class ForwardingBackend implements LockBackend {
 
     /** What the core is told of a grant. */
     AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
-        return new AttemptResult.Granted(granted.token(), keepAlive(request, granted.keepAlive()));
+        return new AttemptResult.Granted(granted.token(), validity(request, granted.validity()));
     }
 
-    final KeepAlive keepAlive(LockRequest request, KeepAlive made) {
-        return ForwardingKeepAlive.of(
+    final GrantValidity validity(LockRequest request, GrantValidity made) {
+        return ForwardingGrantValidity.of(
                 connection.context().clock(),
                 made,
                 request.leaseDuration().dividedBy(3),
@@ -72,13 +72,13 @@ class ForwardingBackend implements LockBackend {
     }
 
     /** A renewal had no answer. */
-    void renewalUnknown(KeepAlive keepAlive, Throwable cause) {
-        keepAlive.unknown(cause);
+    void renewalUnknown(GrantValidity validity, Throwable cause) {
+        validity.unknown(cause);
     }
 
     /** A renewal found no grant. */
-    void renewalLost(KeepAlive keepAlive, LossReason reason) {
-        keepAlive.lost(reason);
+    void renewalLost(GrantValidity validity, LossReason reason) {
+        validity.lost(reason);
     }
 
     @Override
@@ -104,10 +104,10 @@ class ForwardingBackend implements LockBackend {
 
     /** A grant that was forged is not the store's to renew. */
     @Override
-    public void renew(List<KeepAlive> due) {
-        List<KeepAlive> known = due.stream()
-                .filter(ForwardingKeepAlive.class::isInstance)
-                .map(keepAlive -> ((ForwardingKeepAlive) keepAlive).honest)
+    public void renew(List<GrantValidity> due) {
+        List<GrantValidity> known = due.stream()
+                .filter(ForwardingGrantValidity.class::isInstance)
+                .map(validity -> ((ForwardingGrantValidity) validity).honest)
                 .toList();
         if (!known.isEmpty()) {
             honest.renew(known);

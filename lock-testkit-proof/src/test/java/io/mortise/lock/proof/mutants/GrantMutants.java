@@ -8,7 +8,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
@@ -54,7 +54,7 @@ final class GrantMutants {
                         "S02_renewalKeepsALeaseBeyondItsDuration",
                         (honest, connection) -> new ForwardingBackend(honest, connection) {
                             @Override
-                            public void renew(List<KeepAlive> due) {}
+                            public void renew(List<GrantValidity> due) {}
                         }),
                 client(
                         "S02",
@@ -123,7 +123,8 @@ final class GrantMutants {
     private static AttemptResult forged(LockRequest request, MutantConnection connection) {
         LockClock clock = connection.context().clock();
         MonotonicTime until = LockClock.deadline(clock.now(), request.leaseDuration());
-        return new AttemptResult.Granted(System.nanoTime(), new KeepAlive(clock, request.leaseDuration(), until) {});
+        return new AttemptResult.Granted(
+                System.nanoTime(), new GrantValidity(clock, request.leaseDuration(), until) {});
     }
 
     private static LockBackend grantsTwice(LockBackend honest, MutantConnection connection) {
@@ -168,7 +169,7 @@ final class GrantMutants {
         @Override
         final AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
             return super.granted(
-                    request, new AttemptResult.Granted(token(request, granted.token()), granted.keepAlive()));
+                    request, new AttemptResult.Granted(token(request, granted.token()), granted.validity()));
         }
     }
 

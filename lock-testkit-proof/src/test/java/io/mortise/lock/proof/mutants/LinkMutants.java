@@ -8,7 +8,7 @@ import io.mortise.lock.proof.mutants.LossMutants.Forwarding;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.Contender;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockClock;
 import io.mortise.lock.spi.LockRequest;
@@ -95,7 +95,7 @@ final class LinkMutants {
             @Override
             AttemptResult granted(LockRequest request, AttemptResult.Granted granted) {
                 long token = connection.shared().merge("counter", 1L, Long::sum);
-                return super.granted(request, new AttemptResult.Granted(token, granted.keepAlive()));
+                return super.granted(request, new AttemptResult.Granted(token, granted.validity()));
             }
         };
     }
@@ -121,8 +121,8 @@ final class LinkMutants {
     private static LockBackend unknownIsLost(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
             @Override
-            void renewalUnknown(KeepAlive keepAlive, Throwable cause) {
-                keepAlive.lost(new LossReason(LossReason.Kind.EXPIRED, cause.toString()));
+            void renewalUnknown(GrantValidity validity, Throwable cause) {
+                validity.lost(new LossReason(LossReason.Kind.EXPIRED, cause.toString()));
             }
         };
     }

@@ -12,7 +12,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.spi.AttemptResult;
 import io.mortise.lock.spi.ContenderListener;
-import io.mortise.lock.spi.KeepAlive;
+import io.mortise.lock.spi.GrantValidity;
 import io.mortise.lock.spi.LockBackend;
 import io.mortise.lock.spi.LockRequest;
 import io.mortise.lock.spi.MonotonicTime;
@@ -80,17 +80,17 @@ final class LossMutants {
             }
 
             @Override
-            void renewalLost(KeepAlive keepAlive, LossReason reason) {
-                keepAlive.extend(keepAlive.validUntil().plus(keepAlive.renewEvery()));
+            void renewalLost(GrantValidity validity, LossReason reason) {
+                validity.extend(validity.validUntil().plus(validity.renewEvery()));
             }
 
-            /** Reports the grant as valid in place of its own keep-alive. */
+            /** Reports the grant as valid in place of its own validity. */
             @Override
-            public void renew(List<KeepAlive> due) {
+            public void renew(List<GrantValidity> due) {
                 super.renew(due);
                 MonotonicTime now = connection.context().clock().now();
-                due.forEach(keepAlive ->
-                        keepAlive.extend(now.plus(keepAlive.renewEvery().multipliedBy(2))));
+                due.forEach(validity ->
+                        validity.extend(now.plus(validity.renewEvery().multipliedBy(2))));
             }
         };
     }
@@ -123,12 +123,12 @@ final class LossMutants {
 
     private static LockBackend losesAllAtOnce(LockBackend honest, MutantConnection connection) {
         return new ForwardingBackend(honest, connection) {
-            private final Set<KeepAlive> granted = ConcurrentHashMap.newKeySet();
+            private final Set<GrantValidity> granted = ConcurrentHashMap.newKeySet();
 
             @Override
             AttemptResult granted(LockRequest request, AttemptResult.Granted made) {
                 AttemptResult.Granted seen = (AttemptResult.Granted) super.granted(request, made);
-                granted.add(seen.keepAlive());
+                granted.add(seen.validity());
                 return seen;
             }
 
@@ -137,7 +137,7 @@ final class LossMutants {
                 return new Forwarding(core) {
                     @Override
                     public void lost(LossReason reason) {
-                        granted.forEach(keepAlive -> keepAlive.lost(reason));
+                        granted.forEach(validity -> validity.lost(reason));
                     }
                 };
             }

@@ -3,7 +3,7 @@ package io.mortise.lock.proof.mutants;
 
 import io.mortise.lock.ClientOptions;
 import io.mortise.lock.LockClient;
-import io.mortise.lock.connect.LockClients;
+import io.mortise.lock.connect.BackendClients;
 import io.mortise.lock.memory.MemoryLocks;
 import io.mortise.lock.proof.MemoryLink;
 import io.mortise.lock.proof.OneMemoryStore;
@@ -31,7 +31,7 @@ final class MutantStore extends OneMemoryStore {
 
     @Override
     protected LockClient connect(MemoryLink link, ClientOptions options) {
-        LockClient inner = LockClients.over(
+        LockClient inner = BackendClients.over(
                 context -> mutant.backend()
                         .over(
                                 MemoryLocks.backend(store, link.faults(), context),

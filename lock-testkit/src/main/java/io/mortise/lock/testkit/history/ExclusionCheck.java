@@ -14,17 +14,17 @@ import java.util.Set;
  * also after a pause. S5: a lease that another has followed is not RELEASED. S6: what has ended stays ended.
  */
 final class ExclusionCheck {
-    private final LockHistory lock;
+    private final SingleLockHistory lock;
     private final ViolationCollector findings;
     // One believer too long meets many others: once is enough.
     private final Set<AcquireCallId> reported = new HashSet<>();
 
-    private ExclusionCheck(LockHistory lock, ViolationCollector findings) {
+    private ExclusionCheck(SingleLockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
     }
 
-    static void check(LockHistory lock, ViolationCollector findings) {
+    static void check(SingleLockHistory lock, ViolationCollector findings) {
         ExclusionCheck check = new ExclusionCheck(lock, findings);
         lock.granted.forEach(check::resurrection);
         lock.granted.forEach(check::beliefInWhatIsOver);

@@ -20,10 +20,10 @@ import java.util.Map;
  * little faster than the number of events. Stateless.
  */
 public final class HistoryChecker {
-    private final HistoryBounds bounds;
+    private final HistoryTimeLimits bounds;
 
     /** @param bounds what counts as too long */
-    public HistoryChecker(HistoryBounds bounds) {
+    public HistoryChecker(HistoryTimeLimits bounds) {
         this.bounds = bounds;
     }
 
@@ -42,11 +42,11 @@ public final class HistoryChecker {
         long end = events.stream().mapToLong(event -> event.at().latest()).max().orElse(0);
         long handOffs = 0;
         for (List<HistoryEvent.OfCall> ofOneLock : byLock(events).values()) {
-            LockHistory lock = new LockHistory(ofOneLock, silences, end, bounds);
+            SingleLockHistory lock = new SingleLockHistory(ofOneLock, silences, end, bounds);
             ExclusionCheck.check(lock, findings);
             TokenCheck.check(lock, findings);
             LossCheck.check(lock, findings);
-            AvailabilityCheck.check(lock, findings);
+            StarvationCheck.check(lock, findings);
             handOffs += lock.handOffs();
         }
         return new HistoryReport(

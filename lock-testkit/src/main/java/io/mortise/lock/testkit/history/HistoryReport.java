@@ -21,7 +21,7 @@ public record HistoryReport(
         long handOffs,
         long losses,
         long refusedWrites,
-        List<StaleBelief> wrongBeliefs,
+        List<StaleHolderPeriod> wrongBeliefs,
         Duration longestFree,
         List<RuleViolation> violations) {
     private static final int SHOWN = 20;

@@ -18,12 +18,12 @@ public final class HistoryWorkload {
     private static final int SHORT_HOLD_NANOS = 1_000_000;
     private static final int KEPT_LOOK_NANOS = 2_000_000;
 
-    private final RecordedLock lock;
+    private final RecordingLock lock;
     private final ProtectedResource resource;
     private final Random random;
 
     /** @param seed decides which asks have a limit and how long a lease is held */
-    public HistoryWorkload(RecordedLock lock, ProtectedResource resource, long seed) {
+    public HistoryWorkload(RecordingLock lock, ProtectedResource resource, long seed) {
         this.lock = lock;
         this.resource = resource;
         this.random = new Random(seed);
@@ -41,7 +41,7 @@ public final class HistoryWorkload {
         int leases = 0;
         while (!end.getAsBoolean()) {
             try {
-                Optional<RecordedLease> lease = ask();
+                Optional<RecordingLease> lease = ask();
                 if (lease.isPresent()) {
                     work(lease.get(), keep);
                     leases++;
@@ -55,7 +55,7 @@ public final class HistoryWorkload {
         return leases;
     }
 
-    private Optional<RecordedLease> ask() throws InterruptedException {
+    private Optional<RecordingLease> ask() throws InterruptedException {
         return switch (random.nextInt(8)) {
             case 0 -> lock.tryAcquire(Duration.ZERO);
             case 1, 2 -> lock.tryAcquire(Duration.ofMillis(1 + random.nextInt(300)));
@@ -63,7 +63,7 @@ public final class HistoryWorkload {
         };
     }
 
-    private void work(RecordedLease lease, BooleanSupplier keep) throws InterruptedException {
+    private void work(RecordingLease lease, BooleanSupplier keep) throws InterruptedException {
         if (lease.checkHeld()) {
             pause();
             while (keep.getAsBoolean() && lease.checkHeld()) {

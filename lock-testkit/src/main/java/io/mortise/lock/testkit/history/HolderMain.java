@@ -29,7 +29,7 @@ final class HolderMain implements EventRecorder, ProtectedResource {
     private final HolderProtocol lines = new HolderProtocol();
     private final CompletableFuture<LockClient> client = new CompletableFuture<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final Map<String, RecordedLease> leases = new ConcurrentHashMap<>();
+    private final Map<String, RecordingLease> leases = new ConcurrentHashMap<>();
     private final Map<Long, CompletableFuture<Boolean>> writes = new ConcurrentHashMap<>();
     private final AtomicLong writeIds = new AtomicLong();
     private final Duration lease;
@@ -62,7 +62,7 @@ final class HolderMain implements EventRecorder, ProtectedResource {
     private void warmUp(LockClient connected) throws InterruptedException {
         History unread = new History();
         String own = "warm-up of " + process + " " + ProcessHandle.current().pid();
-        RecordedLease granted = new RecordedLock(unread, process, connected.named(own)).acquire();
+        RecordingLease granted = new RecordingLock(unread, process, connected.named(own)).acquire();
         granted.checkHeld();
         granted.write(new FencedResource(unread));
         granted.release();
@@ -117,7 +117,7 @@ final class HolderMain implements EventRecorder, ProtectedResource {
         String name = words.length > 2 ? decode(words[2]) : "";
         return switch (words[1]) {
             case "acquire" -> {
-                RecordedLease granted = lock(name).acquire();
+                RecordingLease granted = lock(name).acquire();
                 leases.put(name, granted);
                 yield granted.token().isPresent()
                         ? Long.toString(granted.token().getAsLong())
@@ -156,15 +156,15 @@ final class HolderMain implements EventRecorder, ProtectedResource {
         return count;
     }
 
-    private RecordedLock lock(String name) {
+    private RecordingLock lock(String name) {
         LockClient connected = client.join();
         LockOptions options = connected.capabilities().contains(Capability.PER_LOCK_LEASE)
                 ? LockOptions.defaults().leaseDuration(lease)
                 : LockOptions.defaults();
-        return new RecordedLock(this, process, connected.named(name, options));
+        return new RecordingLock(this, process, connected.named(name, options));
     }
 
-    private RecordedLease leased(String name) {
+    private RecordingLease leased(String name) {
         return Objects.requireNonNull(leases.get(name), "acquire comes first");
     }
 

@@ -20,7 +20,7 @@ final class HolderPipe {
     private final ChildJvm jvm;
     private final History history;
     private final ProtectedResource resource;
-    private final ClockOffset offset = new ClockOffset();
+    private final ClockOffsetEstimator offset = new ClockOffsetEstimator();
     private final CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
     private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
     private final Map<Long, CompletableFuture<String>> commands = new ConcurrentHashMap<>();

@@ -10,15 +10,15 @@ import java.util.Optional;
 
 /** Checks that a running holder is told of its loss before the next grant (S7). Frozen ones are counted. */
 final class LossCheck {
-    private final LockHistory lock;
+    private final SingleLockHistory lock;
     private final ViolationCollector findings;
 
-    private LossCheck(LockHistory lock, ViolationCollector findings) {
+    private LossCheck(SingleLockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
     }
 
-    static void check(LockHistory lock, ViolationCollector findings) {
+    static void check(SingleLockHistory lock, ViolationCollector findings) {
         LossCheck check = new LossCheck(lock, findings);
         List<RecordedCall> granted = lock.granted;
         RecordedCall firstAfter = null; // of all that are newer, the one whose grant was reported first
@@ -28,7 +28,7 @@ final class LossCheck {
             if (firstAfter != null) {
                 check.overtaken(one, lock.isNewer(firstAfter, one) ? firstAfter : granted.get(i + 1));
             }
-            if (firstAfter == null || LockHistory.grantedBy(one) < LockHistory.grantedBy(firstAfter)) {
+            if (firstAfter == null || SingleLockHistory.grantedBy(one) < SingleLockHistory.grantedBy(firstAfter)) {
                 firstAfter = one;
             }
         }
@@ -86,7 +86,7 @@ final class LossCheck {
             long until = Math.min(
                     killed, learned(one).map(event -> event.at().earliest()).orElse(lock.end));
             long lasted = Math.max(0, until - nextGrant.at().latest());
-            findings.wrongBeliefs.add(new StaleBelief(one.call(), next.call(), Duration.ofNanos(lasted)));
+            findings.wrongBeliefs.add(new StaleHolderPeriod(one.call(), next.call(), Duration.ofNanos(lasted)));
         }
     }
 
@@ -102,7 +102,7 @@ final class LossCheck {
 
     private void toldInTime(RecordedCall one, HistoryEvent.Granted nextGrant) {
         long notice = lock.bounds.noticeWithin().toNanos();
-        long by = Math.max(LockHistory.grantedBy(one), nextGrant.at().latest()) + notice;
+        long by = Math.max(SingleLockHistory.grantedBy(one), nextGrant.at().latest()) + notice;
         for (Silence silence : lock.silences.of(one.process())) {
             // Dead, or frozen: it hears nothing until it goes on. A broken line excuses nothing, since the deadline is
             // its own.

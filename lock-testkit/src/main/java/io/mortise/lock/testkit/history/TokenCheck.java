@@ -8,15 +8,15 @@ import java.util.Objects;
 
 /** Checks that tokens are unique and rise with the grants, and that resources refuse lower ones (S3). */
 final class TokenCheck {
-    private final LockHistory lock;
+    private final SingleLockHistory lock;
     private final ViolationCollector findings;
 
-    private TokenCheck(LockHistory lock, ViolationCollector findings) {
+    private TokenCheck(SingleLockHistory lock, ViolationCollector findings) {
         this.lock = lock;
         this.findings = findings;
     }
 
-    static void check(LockHistory lock, ViolationCollector findings) {
+    static void check(SingleLockHistory lock, ViolationCollector findings) {
         if (lock.fenced) {
             TokenCheck check = new TokenCheck(lock, findings);
             check.distinct();
@@ -38,7 +38,7 @@ final class TokenCheck {
     /** Granted before the other asked, or believed before the other did: either way it came first. */
     private void rising() {
         HighestBefore<RecordedCall> byGrant =
-                new HighestBefore<>(lock.granted, LockHistory::grantedBy, TokenCheck::token);
+                new HighestBefore<>(lock.granted, SingleLockHistory::grantedBy, TokenCheck::token);
         List<RecordedCall> believers = lock.granted.stream()
                 .filter(one -> one.firstBelief().isPresent())
                 .toList();
@@ -49,7 +49,8 @@ final class TokenCheck {
                     .filter(earlier -> token(earlier) > token(one))
                     .or(() -> one.firstBelief()
                             .flatMap(check -> byBelief.before(check.at().earliest()))
-                            .filter(earlier -> token(earlier) > token(one) && LockHistory.cameEarlier(earlier, one)))
+                            .filter(earlier ->
+                                    token(earlier) > token(one) && SingleLockHistory.cameEarlier(earlier, one)))
                     .ifPresent(earlier -> findings.violation(
                             "S3", "a token below that of an earlier grant", granted(earlier), granted(one)));
         }

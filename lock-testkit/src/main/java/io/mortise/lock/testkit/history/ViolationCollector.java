@@ -7,7 +7,7 @@ import java.util.List;
 /** Collects the findings of the checks. */
 final class ViolationCollector {
     final List<RuleViolation> violations = new ArrayList<>();
-    final List<StaleBelief> wrongBeliefs = new ArrayList<>();
+    final List<StaleHolderPeriod> wrongBeliefs = new ArrayList<>();
     long longestFree;
 
     /** @param events those that show it */

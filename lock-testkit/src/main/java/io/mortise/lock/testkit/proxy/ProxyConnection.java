@@ -25,10 +25,10 @@ final class ProxyConnection {
     private final SocketAddress target;
     private final SocketChannel client;
     private final SelectionKey clientKey;
-    private final ProxyDirection requests;
+    private final OneWayForwarder requests;
     private SocketChannel server;
     private SelectionKey serverKey;
-    private ProxyDirection replies;
+    private OneWayForwarder replies;
     private long dialNanos = accepted;
     private boolean connecting;
     private boolean connected;
@@ -40,8 +40,8 @@ final class ProxyConnection {
         this.faults = faults;
         this.selector = selector;
         this.server = SocketChannel.open();
-        this.requests = new ProxyDirection(client, server);
-        this.replies = new ProxyDirection(server, client);
+        this.requests = new OneWayForwarder(client, server);
+        this.replies = new OneWayForwarder(server, client);
         prepare(client);
         prepare(server);
         this.clientKey = client.register(selector, SelectionKey.OP_READ, this);
@@ -70,9 +70,9 @@ final class ProxyConnection {
         }
     }
 
-    /** Delivers what the faults allow; returns nanoseconds until more is due, or {@link ProxyDirection#NOTHING_DUE}. */
+    /** Delivers what the faults allow; returns nanoseconds until more is due, or {@link OneWayForwarder#NOTHING_DUE}. */
     long deliver(long nowNanos) {
-        long wait = ProxyDirection.NOTHING_DUE;
+        long wait = OneWayForwarder.NOTHING_DUE;
         try {
             if (!connecting && !faults.blackHole) {
                 wait = dial(nowNanos);
@@ -93,19 +93,19 @@ final class ProxyConnection {
         return wait;
     }
 
-    private long lane(ProxyDirection lane, boolean open, long nowNanos) throws IOException {
+    private long lane(OneWayForwarder lane, boolean open, long nowNanos) throws IOException {
         if (open && connected) {
             return lane.deliver(nowNanos);
         }
         lane.hold();
-        return ProxyDirection.NOTHING_DUE;
+        return OneWayForwarder.NOTHING_DUE;
     }
 
-    private static int interest(ProxyDirection read, ProxyDirection write) {
+    private static int interest(OneWayForwarder read, OneWayForwarder write) {
         return (read.wantsRead() ? SelectionKey.OP_READ : 0) | (write.wantsWrite() ? SelectionKey.OP_WRITE : 0);
     }
 
-    /** Returns nanoseconds until it is time to, or {@link ProxyDirection#NOTHING_DUE}. */
+    /** Returns nanoseconds until it is time to, or {@link OneWayForwarder#NOTHING_DUE}. */
     private long dial(long nowNanos) throws IOException {
         if (dialNanos - nowNanos > 0) {
             return dialNanos - nowNanos;
@@ -113,7 +113,7 @@ final class ProxyConnection {
         try {
             connecting = true;
             connected = server.connect(target);
-            return ProxyDirection.NOTHING_DUE;
+            return OneWayForwarder.NOTHING_DUE;
         } catch (ConnectException e) {
             return refused(e);
         }
@@ -142,7 +142,7 @@ final class ProxyConnection {
         prepare(server);
         serverKey = server.register(selector, 0, this);
         requests.deliverTo(server);
-        replies = new ProxyDirection(server, client);
+        replies = new OneWayForwarder(server, client);
         connecting = false;
         dialNanos = System.nanoTime() + REDIAL_NANOS;
         return REDIAL_NANOS;

@@ -35,7 +35,7 @@ final class ProxyEventLoop {
     private static final long SLICE_NANOS = 50_000;
 
     private final InetSocketAddress target;
-    private final ProxyPort port;
+    private final PortReservation port;
     private final Selector selector;
     private final Thread thread;
     private final Queue<FutureTask<?>> commands = new ConcurrentLinkedQueue<>();
@@ -140,7 +140,7 @@ final class ProxyEventLoop {
                     task.run();
                 }
                 long now = System.nanoTime();
-                long wait = ProxyDirection.NOTHING_DUE;
+                long wait = OneWayForwarder.NOTHING_DUE;
                 for (ProxyConnection connection : connections) {
                     if (connection.isOpen()) {
                         wait = Math.min(wait, connection.deliver(now));
@@ -158,7 +158,7 @@ final class ProxyEventLoop {
     }
 
     private void select(long waitNanos) throws IOException {
-        if (waitNanos == ProxyDirection.NOTHING_DUE) {
+        if (waitNanos == OneWayForwarder.NOTHING_DUE) {
             selector.select(this::ready);
         } else if (waitNanos > 2 * MILLI) {
             selector.select(this::ready, waitNanos / MILLI - 1);
@@ -187,9 +187,9 @@ final class ProxyEventLoop {
         }
     }
 
-    private ProxyPort listenSomewhere() throws IOException {
+    private PortReservation listenSomewhere() throws IOException {
         for (int tries = 1; ; tries++) {
-            ProxyPort reserved = ProxyPort.reserve();
+            PortReservation reserved = PortReservation.reserve();
             try {
                 listener = listen(reserved.address());
                 return reserved;

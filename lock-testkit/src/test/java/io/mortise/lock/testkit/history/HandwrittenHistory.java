@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 
 /** A history of one lock written by hand, in milliseconds. */
 final class HandwrittenHistory {
-    static final HistoryBounds BOUNDS = new HistoryBounds(
+    static final HistoryTimeLimits BOUNDS = new HistoryTimeLimits(
             Duration.ofMillis(1_000), Duration.ofMillis(5_000), Duration.ofMillis(500), Duration.ofMillis(500));
 
     private static final long MILLI = 1_000_000;

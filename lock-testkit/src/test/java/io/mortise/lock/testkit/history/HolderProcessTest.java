@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** On a store in the child's own memory: what is tested here is the pipe. */
 class HolderProcessTest {
-    private static final HistoryBounds BOUNDS = HistoryBounds.takeoverWithin(Duration.ofSeconds(30));
+    private static final HistoryTimeLimits BOUNDS = HistoryTimeLimits.takeoverWithin(Duration.ofSeconds(30));
 
     private final History history = new History();
     private final FencedResource resource = new FencedResource(history);

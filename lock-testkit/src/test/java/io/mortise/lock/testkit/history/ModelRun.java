@@ -7,7 +7,7 @@ import java.util.Random;
 
 /** A random history that is right by construction, with freezes, cuts and deaths in it. */
 final class ModelRun {
-    static final HistoryBounds BOUNDS = HandwrittenHistory.BOUNDS;
+    static final HistoryTimeLimits BOUNDS = HandwrittenHistory.BOUNDS;
     private static final int PROCESSES = 4;
     private static final long END = 15_000_000_000L;
     private static final long FAR_TOO_LATE = 10 * END;

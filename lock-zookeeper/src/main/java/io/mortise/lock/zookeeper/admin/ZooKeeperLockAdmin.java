@@ -90,7 +90,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                         OwnerRecord.parse(
                                 content.text(),
                                 OptionalLong.of(content.stat().getCzxid()),
-                                ForeignContenderAttributes.of(path, content.stat())))))
+                                ZooKeeperForeignContenderAttributes.of(path, content.stat())))))
                 .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NONODE)
                         ? CompletableFuture.completedFuture(Optional.empty())
                         : CompletableFuture.failedFuture(failure));
@@ -174,13 +174,13 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         CompletionStage<List<Finding>> ensemble = request(
                 "diagnosis",
                 calls -> calls.config()
-                        .thenApply(ZooKeeperDiagnosis::ensemble)
+                        .thenApply(ZooKeeperRiskCheck::ensemble)
                         .exceptionallyCompose(failure -> ZooKeeperErrors.hasCode(failure, Code.NOAUTH)
                                         || ZooKeeperErrors.hasCode(failure, Code.NONODE)
-                                ? CompletableFuture.completedFuture(List.of(ZooKeeperDiagnosis.hiddenConfig(failure)))
+                                ? CompletableFuture.completedFuture(List.of(ZooKeeperRiskCheck.hiddenConfig(failure)))
                                 : CompletableFuture.failedFuture(failure)));
         CompletionStage<List<Finding>> lockNodes =
-                request("diagnosis", calls -> lockNodeCount(calls).thenApply(ZooKeeperDiagnosis::lockNodes));
+                request("diagnosis", calls -> lockNodeCount(calls).thenApply(ZooKeeperRiskCheck::lockNodes));
         return ensemble.thenCombine(lockNodes, (found, ofLockNodes) -> {
                     List<Finding> all = new ArrayList<>(found);
                     all.addAll(ofLockNodes);
@@ -188,7 +188,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
                 })
                 .thenCombine(servers(), (all, ofServers) -> {
                     all.addAll(ofServers);
-                    all.addAll(ZooKeeperDiagnosis.settings(settings, sessions.sessionTimeout()));
+                    all.addAll(ZooKeeperRiskCheck.settings(settings, sessions.sessionTimeout()));
                     return all;
                 })
                 .toCompletableFuture();
@@ -198,7 +198,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         CompletionStage<List<Finding>> all = CompletableFuture.completedFuture(new ArrayList<>());
         for (ServerStatusProbe server : ServerStatusProbe.of(settings, context.requestTimeout())) {
             all = all.thenCombine(CompletableFuture.supplyAsync(server::ask, context.blocking()), (found, answer) -> {
-                found.addAll(ZooKeeperDiagnosis.server(server.endpoint(), answer));
+                found.addAll(ZooKeeperRiskCheck.server(server.endpoint(), answer));
                 return found;
             });
         }
@@ -209,7 +209,7 @@ public final class ZooKeeperLockAdmin implements LockAdmin {
         CompletionStage<T> answer;
         try {
             ZooKeeperSession session = sessions.current();
-            answer = session.ready().thenCompose(keepAlive -> call.apply(session.calls()));
+            answer = session.ready().thenCompose(validity -> call.apply(session.calls()));
         } catch (RuntimeException e) {
             answer = CompletableFuture.failedFuture(e);
         }

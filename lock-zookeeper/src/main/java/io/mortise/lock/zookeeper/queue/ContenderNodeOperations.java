@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Creates, finds and deletes the node of one contender, and keeps its state up to date. */
 final class ContenderNodeOperations {
-    private final LockNodes lockNodes;
+    private final LockNodeLifecycle lockNodes;
     private final ContenderNodeState state;
     private final ContenderWatches watches;
     private final String lockNode;
@@ -26,7 +26,7 @@ final class ContenderNodeOperations {
     private final LockRequest request;
 
     ContenderNodeOperations(
-            LockNodes lockNodes, LockRequest request, ContenderNodeState state, ContenderWatches watches) {
+            LockNodeLifecycle lockNodes, LockRequest request, ContenderNodeState state, ContenderWatches watches) {
         this.lockNodes = lockNodes;
         this.state = state;
         this.watches = watches;

@@ -67,7 +67,7 @@ public final class ZooKeeperContender
     /** Creates a contender that has no node yet. */
     public ZooKeeperContender(
             ZooKeeperSessionManager sessions,
-            LockNodes lockNodes,
+            LockNodeLifecycle lockNodes,
             DeferredWatches deferredWatches,
             Unwrapper unwrapper,
             LockRequest request,
@@ -91,7 +91,7 @@ public final class ZooKeeperContender
         ZooKeeperSession session = bound;
         if (running == null || running.isDone()) {
             running = session.ready()
-                    .thenCompose(keepAlive -> nextStep(session, MAX_ROUNDS))
+                    .thenCompose(validity -> nextStep(session, MAX_ROUNDS))
                     .handle((attempt, failure) -> failure == null ? attempt : failed(session, failure))
                     .toCompletableFuture();
         }
@@ -102,7 +102,7 @@ public final class ZooKeeperContender
         if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
             session.end("the session expired");
         }
-        if (session.hasEnded() && session.keepAlive().isPresent()) {
+        if (session.hasEnded() && session.validity().isPresent()) {
             return displacedBySessionEnd(session);
         }
         if (session.hasEnded()) {
@@ -230,7 +230,7 @@ public final class ZooKeeperContender
         if (!state.isOwnWatchValid(session.connection())) {
             deferredWatches.add(this); // the grant is valid without it: the watch only reports a deletion
         }
-        return new AttemptResult.Granted(token.getAsLong(), session.keepAlive().orElseThrow());
+        return new AttemptResult.Granted(token.getAsLong(), session.validity().orElseThrow());
     }
 
     /** Watches the own node if the lock is granted. Does not wait. */

@@ -31,17 +31,17 @@ final class SessionHeartbeat {
 
     /** Sends the first sync, from which the first deadline counts. Nobody has a node yet, see {@link #sendProof}. */
     void start() {
-        if (session.hasEnded() || session.keepAlive().isPresent()) {
+        if (session.hasEnded() || session.validity().isPresent()) {
             return;
         }
         MonotonicTime sent = context.clock().now();
         session.calls().sync(settings.basePath()).whenComplete((answered, failure) -> {
             if (failure == null) {
-                ZooKeeperSessionKeepAlive keepAlive =
-                        new ZooKeeperSessionKeepAlive(session, context.clock(), session.negotiatedTimeout(), sent);
-                if (session.opened(keepAlive)) {
-                    context.keep(keepAlive);
-                    scheduleFollowUp(keepAlive);
+                ZooKeeperSessionValidity validity =
+                        new ZooKeeperSessionValidity(session, context.clock(), session.negotiatedTimeout(), sent);
+                if (session.opened(validity)) {
+                    context.keep(validity);
+                    scheduleFollowUp(validity);
                 }
             } else {
                 log.info("event=session-sync-failed cause=\"{}\"", failure.toString());
@@ -63,7 +63,7 @@ final class SessionHeartbeat {
     }
 
     /** Proves by one request that the session is alive, whatever the number of grants. */
-    void renew(ZooKeeperSessionKeepAlive keepAlive) {
+    void renew(ZooKeeperSessionValidity validity) {
         if (session.hasEnded()) {
             return;
         }
@@ -73,19 +73,19 @@ final class SessionHeartbeat {
         if (session.isManaged()) { // the application's handle is left alone
             SilentServerDetector.start(
                     context.clock(),
-                    keepAlive.silenceLimit(),
+                    validity.silenceLimit(),
                     session.calls()::answeredAt,
                     proof,
                     () -> context.blocking().execute(() -> leaveServer(proof, connection)));
         }
         proof.whenComplete((answered, failure) -> {
             if (failure == null) {
-                keepAlive.renewed(sent, context.clock().now());
-                scheduleFollowUp(keepAlive);
+                validity.renewed(sent, context.clock().now());
+                scheduleFollowUp(validity);
             } else if (ZooKeeperErrors.hasCode(failure, Code.SESSIONEXPIRED)) {
                 session.end("the session expired");
             } else {
-                keepAlive.unknown(failure);
+                validity.unknown(failure);
             }
         });
     }
@@ -100,12 +100,12 @@ final class SessionHeartbeat {
     }
 
     /** Schedules one extra renewal if the latest one proved little and none is scheduled yet. */
-    private void scheduleFollowUp(ZooKeeperSessionKeepAlive keepAlive) {
-        Optional<Duration> pause = keepAlive.followUpAfter();
+    private void scheduleFollowUp(ZooKeeperSessionValidity validity) {
+        Optional<Duration> pause = validity.followUpAfter();
         if (pause.isPresent() && followUpScheduled.compareAndSet(false, true)) {
             context.clock().schedule(pause.get().plus(REPORT_SLACK), () -> {
                 followUpScheduled.set(false);
-                renew(keepAlive);
+                renew(validity);
             });
         }
     }

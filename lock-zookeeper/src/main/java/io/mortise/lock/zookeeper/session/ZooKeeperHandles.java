@@ -39,7 +39,7 @@ public final class ZooKeeperHandles {
         try {
             // False: never connect to a read-only server, which cannot grant a lock.
             ZooKeeper handle =
-                    new ZooKeeper(servers, timeout, watcher, false, new ReconnectingHostProvider(servers), config);
+                    new ZooKeeper(servers, timeout, watcher, false, new ForcedReconnectHostProvider(servers), config);
             settings.authInfos().forEach(info -> info.addTo(handle));
             return handle;
         } catch (IOException e) {

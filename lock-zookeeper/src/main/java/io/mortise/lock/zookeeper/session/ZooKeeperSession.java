@@ -48,7 +48,7 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     private final String base;
     private final boolean managed;
     private final NodeWatchRegistry watches = new NodeWatchRegistry();
-    private final SessionWaitQueue<ZooKeeperSessionKeepAlive> ready = new SessionWaitQueue<>();
+    private final SessionWaitQueue<ZooKeeperSessionValidity> ready = new SessionWaitQueue<>();
     private final Set<NodeOwner> contenders = ConcurrentHashMap.newKeySet();
     private final long number = SESSIONS.incrementAndGet();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -156,13 +156,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     }
 
     /** Completes once an answer has proved that the session is alive; fails with the exception for waiters. */
-    public CompletionStage<ZooKeeperSessionKeepAlive> ready() {
+    public CompletionStage<ZooKeeperSessionValidity> ready() {
         BackendRefusedException refused = refusal;
         return refused == null ? ready.join() : CompletableFuture.failedFuture(refused);
     }
 
-    /** Returns the session's keep-alive once it is ready. */
-    public Optional<ZooKeeperSessionKeepAlive> keepAlive() {
+    /** Returns the session's validity once it is ready. */
+    public Optional<ZooKeeperSessionValidity> validity() {
         return ready.now();
     }
 
@@ -201,14 +201,13 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     @SuppressWarnings("NonAtomicVolatileUpdate") // only ever changed on the handle's event thread
     private void connected() {
         connection++;
-        keepAlive()
-                .ifPresent(ZooKeeperSessionKeepAlive::checkDeadline); // a reconnect past the deadline revives nothing
+        validity().ifPresent(ZooKeeperSessionValidity::checkDeadline); // a reconnect past the deadline revives nothing
         if (ended) {
             return;
         }
-        if (keepAlive().isEmpty()) {
+        if (validity().isEmpty()) {
             heartbeat.start();
-        } else if (negotiatedTimeout().compareTo(keepAlive().get().sessionTimeout()) < 0) {
+        } else if (negotiatedTimeout().compareTo(validity().get().sessionTimeout()) < 0) {
             // the deadline was calculated from the longer timeout
             end("the server shortened the session timeout to " + negotiatedTimeout());
         } else {
@@ -227,17 +226,17 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
     }
 
     /** Makes the session ready. Returns false if it has ended already. */
-    boolean opened(ZooKeeperSessionKeepAlive keepAlive) {
+    boolean opened(ZooKeeperSessionValidity validity) {
         log.info(
                 "event=session-ready session=0x{} timeout_ms={}",
                 sessionId(),
-                keepAlive.sessionTimeout().toMillis());
-        return ready.complete(keepAlive);
+                validity.sessionTimeout().toMillis());
+        return ready.complete(validity);
     }
 
     /** Proves by one request that the session is alive, whatever the number of grants. */
-    void renew(ZooKeeperSessionKeepAlive keepAlive) {
-        heartbeat.renew(keepAlive);
+    void renew(ZooKeeperSessionValidity validity) {
+        heartbeat.renew(validity);
     }
 
     /** Ends the session because the server, the application or an answer said so. */
@@ -254,10 +253,10 @@ public final class ZooKeeperSession implements Watcher, CurrentSession.Session {
             }
             ended = true;
         }
-        if (keepAlive().isPresent()) {
+        if (validity().isPresent()) {
             log.info("event=session-ended session=0x{} reason=\"{}\"", sessionId(), reason);
         }
-        keepAlive().ifPresent(keepAlive -> keepAlive.lost(reason));
+        validity().ifPresent(validity -> validity.lost(reason));
         ready.fail(unavailable(reason.detail()));
         watches.sessionEnded();
         if (managed) {

@@ -3,7 +3,7 @@ package io.mortise.lock.zookeeper.session;
 
 import io.mortise.lock.spi.BackendContext;
 import io.mortise.lock.spi.session.CurrentSession;
-import io.mortise.lock.spi.support.CloseDeadline;
+import io.mortise.lock.spi.support.BoundedCloseWait;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
@@ -37,8 +37,8 @@ public final class ZooKeeperSessionManager {
     /** Returns the negotiated session timeout, or the requested one before the first session. */
     public Duration sessionTimeout() {
         sessions.last()
-                .flatMap(ZooKeeperSession::keepAlive)
-                .ifPresent(keepAlive -> sessionTimeout = keepAlive.sessionTimeout());
+                .flatMap(ZooKeeperSession::validity)
+                .ifPresent(validity -> sessionTimeout = validity.sessionTimeout());
         return sessionTimeout;
     }
 
@@ -59,7 +59,7 @@ public final class ZooKeeperSessionManager {
     /** Ends the session, and waits until the server has dropped it or the close deadline has passed. */
     public void close() {
         sessions.end()
-                .ifPresent(last -> CloseDeadline.await(
+                .ifPresent(last -> BoundedCloseWait.await(
                         last.closed(),
                         context.requestTimeout(),
                         "endpoints=" + endpoints + " bound=" + sessionTimeout()));

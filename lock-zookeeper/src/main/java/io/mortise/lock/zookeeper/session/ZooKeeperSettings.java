@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.mortise.lock.zookeeper.session;
 
-import io.mortise.lock.spi.support.AccessCheck;
+import io.mortise.lock.spi.support.StoreExposureCheck;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,14 +116,14 @@ public record ZooKeeperSettings(
     }
 
     /** Checks who can reach the locks. Of a borrowed handle only the ACL is known, not what the handle sends. */
-    public AccessCheck accessCheck() {
+    public StoreExposureCheck accessCheck() {
         boolean tls = usesTls(clientConfigOrDefault());
         List<String> hosts =
                 servers().stream().map(InetSocketAddress::getHostString).toList();
         boolean password = authInfos.stream().anyMatch(info -> info.scheme.equals("digest"));
-        return new AccessCheck(
+        return new StoreExposureCheck(
                 toString(),
-                AccessCheck.isLoopback(hosts),
+                StoreExposureCheck.isLoopback(hosts),
                 !isOpenToAll(acl),
                 managesHandle() && password,
                 managesHandle() && tls,

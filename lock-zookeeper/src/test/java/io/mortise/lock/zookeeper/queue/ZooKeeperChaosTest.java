@@ -7,7 +7,7 @@ import io.mortise.lock.Lease;
 import io.mortise.lock.LockClient;
 import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
 import io.mortise.lock.testkit.proxy.TcpProxy;
-import io.mortise.lock.zookeeper.ZooKeeperGuard;
+import io.mortise.lock.zookeeper.ZooKeeperFencingCondition;
 import io.mortise.lock.zookeeper.ZooKeeperTestSupport;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -267,7 +267,8 @@ class ZooKeeperChaosTest {
 
     /** A synced read: the holder's node is the head of the queue. That of an expired session is deleted before its client knows. */
     private void check(Lease lease, boolean sessionsLast) {
-        String node = lease.unwrap(ZooKeeperGuard.class).orElseThrow().node();
+        String node =
+                lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow().node();
         List<String> queue = ZooKeeperTestSupport.queue(operator, lease.lockName());
         if ((sessionsLast || queue.contains(node)) && queue.indexOf(node) != 0) {
             violations.add(lease.lockName() + ": granted to " + node + ", but the queue is " + queue);
@@ -275,7 +276,8 @@ class ZooKeeperChaosTest {
     }
 
     private static Optional<Long> write(Lease lease) throws InterruptedException {
-        ZooKeeperGuard guard = lease.unwrap(ZooKeeperGuard.class).orElseThrow();
+        ZooKeeperFencingCondition guard =
+                lease.unwrap(ZooKeeperFencingCondition.class).orElseThrow();
         byte[] token = Long.toString(lease.fencingToken()).getBytes(StandardCharsets.UTF_8);
         try {
             List<OpResult> done =

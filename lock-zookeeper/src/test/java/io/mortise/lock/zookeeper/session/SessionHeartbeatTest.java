@@ -36,20 +36,20 @@ class SessionHeartbeatTest {
         Duration sending = Duration.ofSeconds(1);
         try (StubZooKeeper handle = new SlowToSend(sending)) {
             ZooKeeperSession session = handle.session(clock);
-            ZooKeeperSessionKeepAlive keepAlive = session.keepAlive().orElseThrow();
-            assertThat(keepAlive.validUntil())
+            ZooKeeperSessionValidity validity = session.validity().orElseThrow();
+            assertThat(validity.validUntil())
                     .isEqualTo(LockClock.deadline(new MonotonicTime(0), StubZooKeeper.TIMEOUT.dividedBy(2)));
             Duration threeQuarters = StubZooKeeper.TIMEOUT.multipliedBy(3).dividedBy(4);
             MonotonicTime sent = clock.now();
             for (int i = 0; i < 10; i++) {
                 clock.leap(Duration.ofSeconds(2));
                 sent = clock.now();
-                session.renew(keepAlive);
+                session.renew(validity);
                 assertThat(clock.since(sent)).isEqualTo(sending);
-                assertThat(keepAlive.validUntil().isAfter(LockClock.deadline(sent, threeQuarters)))
+                assertThat(validity.validUntil().isAfter(LockClock.deadline(sent, threeQuarters)))
                         .isFalse();
             }
-            assertThat(keepAlive.validUntil()).isEqualTo(LockClock.deadline(sent, threeQuarters));
+            assertThat(validity.validUntil()).isEqualTo(LockClock.deadline(sent, threeQuarters));
         }
     }
 }

@@ -10,7 +10,7 @@ import io.mortise.lock.LossReason;
 import io.mortise.lock.ReleaseOutcome;
 import io.mortise.lock.testkit.process.Await;
 import io.mortise.lock.zookeeper.TwoClientsTest;
-import io.mortise.lock.zookeeper.ZooKeeperGuard;
+import io.mortise.lock.zookeeper.ZooKeeperFencingCondition;
 import io.mortise.lock.zookeeper.ZooKeeperLocks;
 import io.mortise.lock.zookeeper.ZooKeeperOptions;
 import io.mortise.lock.zookeeper.ZooKeeperTestSupport;
@@ -171,6 +171,9 @@ class ZooKeeperSessionTest extends TwoClientsTest {
     }
 
     private static long session(Lease lease) {
-        return lease.unwrap(ZooKeeperGuard.class).orElseThrow().zooKeeper().getSessionId();
+        return lease.unwrap(ZooKeeperFencingCondition.class)
+                .orElseThrow()
+                .zooKeeper()
+                .getSessionId();
     }
 }

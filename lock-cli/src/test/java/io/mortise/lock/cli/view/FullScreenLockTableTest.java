@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.cli.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.mortise.lock.LockClient;
+import io.mortise.lock.cli.run.LockctlProcess;
+import io.mortise.lock.connect.Locks;
+import io.mortise.lock.servers.redis.RedisTestServer;
+import io.mortise.lock.testkit.process.Await;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code lockctl watch} on a terminal, which {@code script} makes. */
+@Tag("once")
+@Timeout(90)
+class FullScreenLockTableTest {
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    @TempDir
+    Path dir = Path.of("");
+
+    private String shown(Path typescript) {
+        try {
+            return Files.exists(typescript) ? Files.readString(typescript, StandardCharsets.UTF_8) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void isRedrawnInPlaceAndRestoredByCtrlC() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script (util-linux) is not installed");
+        Path out = dir.resolve("out");
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        try (RedisTestServer server = RedisTestServer.start();
+                LockClient client = Locks.connect(server.url())) {
+            client.named("inventory/1").acquire();
+            String command = "stty rows 12 cols 70; exec '" + java + "' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+                    + " -Dlockctl.terminal.out=true -cp '" + System.getProperty("java.class.path")
+                    + "' io.mortise.lock.cli.LockCtl watch --interval 100ms --url " + server.url();
+            Process script = new ProcessBuilder(LockctlProcess.withDefaultSignals(
+                            List.of("/usr/bin/script", "-qefc", command, "/dev/null")))
+                    .redirectOutput(out.toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            try {
+                Await.until("the lock is shown", SOON, () -> shown(out).contains("inventory/1"));
+                for (int i = 0; i < 20; i++) {
+                    client.named("more/" + i).acquire();
+                }
+                Await.until("all are counted", SOON, () -> shown(out).contains("21 held, 0 waiting"));
+                Await.until(
+                        "what has no room is counted", SOON, () -> shown(out).contains("... and 14 more"));
+                script.getOutputStream().write(3); // Ctrl-C, as the terminal has it
+                script.getOutputStream().flush();
+                assertThat(script.waitFor(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(script.exitValue()).isEqualTo(130);
+            } finally {
+                script.destroyForcibly();
+            }
+        }
+        String all = shown(out);
+        assertThat(all).contains("\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[H");
+        assertThat(all.stripTrailing()).endsWith("\u001b[?7h\u001b[?25h\u001b[?1049l");
+        String lastFrame = all.substring(all.lastIndexOf("\u001b[H"));
+        // The terminal makes CR LF of each LF, also of one behind a CR.
+        assertThat(lastFrame
+                        .replace("\r", "")
+                        .lines()
+                        .map(line -> line.replaceAll("\u001b\\[[?0-9]*[A-Za-z]|\\^C", "")))
+                .hasSizeLessThanOrEqualTo(12)
+                .allMatch(line -> line.length() <= 70);
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.PutOption;
+import io.mortise.lock.Lease;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.etcd.queue.EtcdKeyLayout;
+import io.mortise.lock.servers.etcd.EtcdEntry;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** S03 without a resource of one's own: the store refuses the writes of who no longer holds the lock. */
+class EtcdFencingConditionTest extends OneServerTest {
+    private LockClient locks;
+    private Client application;
+
+    @BeforeEach
+    void connect() {
+        locks = namespace.client();
+        application = Client.builder().endpoints(server.endpoint()).build();
+    }
+
+    @AfterEach
+    void close() {
+        locks.close();
+        application.close();
+    }
+
+    private boolean writes(EtcdFencingCondition guard, String text) throws Exception {
+        return application
+                .getKVClient()
+                .txn()
+                .If(guard.held())
+                .Then(Op.put(bytes("of the application"), bytes(text), PutOption.DEFAULT))
+                .commit()
+                .get(5, TimeUnit.SECONDS)
+                .isSucceeded();
+    }
+
+    private static ByteSequence bytes(String text) {
+        return EtcdKeyLayout.bytes(text);
+    }
+
+    private Optional<String> written() {
+        return namespace.bare().get("of the application").map(EtcdEntry::value);
+    }
+
+    @Test
+    void aHolderWrites() throws Exception {
+        try (Lease lease = locks.named("x").acquire()) {
+            EtcdFencingCondition guard = EtcdLocks.guard(lease);
+            assertThat(writes(guard, "held")).isTrue();
+            assertThat(written()).hasValue("held");
+            assertThat(guard.revision()).isEqualTo(lease.fencingToken());
+            assertThat(namespace.queue("x").get(0).key()).isEqualTo(guard.key().toString());
+        }
+    }
+
+    /** Also while the same client holds it again, in the same slot. */
+    @Test
+    void S03_aStaleHoldersTransactionIsRefused() throws Exception {
+        Lease old = locks.named("x").acquire();
+        EtcdFencingCondition stale = EtcdLocks.guard(old);
+        old.close();
+        assertThat(writes(stale, "too late")).isFalse();
+        try (Lease next = locks.named("x").acquire()) {
+            assertThat(EtcdLocks.guard(next).key()).isEqualTo(stale.key());
+            assertThat(writes(stale, "far too late")).isFalse();
+            assertThat(writes(EtcdLocks.guard(next), "in time")).isTrue();
+        }
+        assertThat(written()).hasValue("in time");
+    }
+
+    @Test
+    void S03_aLeaseWhoseSessionWasRevokedWritesNothing() throws Exception {
+        Lease lease = locks.named("x").acquire();
+        EtcdFencingCondition guard = EtcdLocks.guard(lease);
+        assertThat(writes(guard, "before")).isTrue();
+        namespace.bare().revokeLease(namespace.queue("x").get(0).lease());
+        assertThat(writes(guard, "after")).isFalse();
+        assertThat(written()).hasValue("before");
+    }
+
+    @Test
+    void otherTypesAreNotThere() throws Exception {
+        try (Lease lease = locks.named("x").acquire()) {
+            assertThat(lease.unwrap(String.class)).isEmpty();
+        }
+    }
+}

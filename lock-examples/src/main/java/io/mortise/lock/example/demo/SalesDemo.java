@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.demo;
+
+import io.mortise.lock.Capability;
+import io.mortise.lock.LockClient;
+import io.mortise.lock.connect.Locks;
+import io.mortise.lock.example.inventory.StockFile;
+import io.mortise.lock.spi.LockUrl;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/** The demo against one server: both runs, one after the other, with the same worker processes. */
+final class SalesDemo {
+    /** Where the store has a lease per lock: short, so that the drills take seconds. */
+    static final Duration LEASE = Duration.ofSeconds(4);
+
+    /** What is sold. */
+    static final String ITEM = "lamp";
+
+    private final String url;
+    private final int workers;
+    private final int items;
+    private final boolean verbose;
+    private final ProgressPrinter progress;
+    private final Consumer<String> log;
+
+    SalesDemo(String url, int workers, int items, boolean verbose, ProgressPrinter progress, Consumer<String> log) {
+        this.url = url;
+        this.workers = workers;
+        this.items = items;
+        this.verbose = verbose;
+        this.progress = progress;
+        this.log = log;
+    }
+
+    DemoResult run() throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        String shownUrl = LockUrl.parse(url).toString();
+        // Before any process is started: a wrong URL or a server that is down is found here, with its own message.
+        try (LockClient probe = Locks.connect(url, Capability.FENCING)) {
+            progress.line(shownUrl + " answers; starting " + workers + " worker processes");
+        }
+        // A name of its own, so that two demos on one server do not wait for each other.
+        String lockName = "mortise-demo/" + UUID.randomUUID();
+        DemoDirectory dir = new DemoDirectory();
+        WorkerProcesses processes = new WorkerProcesses(lockName, verbose, log);
+        Thread atExit = new Thread(() -> cleanUp(processes, dir), "demo-exit");
+        // Ctrl-C: a stopped worker would not notice by itself.
+        Runtime.getRuntime().addShutdownHook(atExit);
+        try {
+            for (int i = 0; i < workers; i++) {
+                processes.hire();
+            }
+            processes.watch(
+                    event -> {}, waited -> progress.tick("  " + ready(processes) + " of " + workers + " started"));
+            processes.awaitIdle("the workers to start");
+            progress.line("1. " + items + " items, without the lock: read the stock, think, write it less one");
+            DemoRunResult without = new UnlockedDemoRun(processes, items, progress).run(file(dir, "without-lock"));
+            progress.line("  " + without.sold() + " sold, but the stock went down by " + without.removed() + ": "
+                    + without.lost() + " updates lost");
+            progress.line("2. " + items + " items, with the lock, and its fencing token in each write");
+            LockedDemoRun.Outcome with = new LockedDemoRun(processes, url, items, progress).run(file(dir, "with-lock"));
+            progress.line("  " + with.run().sold() + " sold, and the stock went down by "
+                    + with.run().removed() + ": " + with.run().lost() + " updates lost");
+            Duration took = Duration.ofNanos(System.nanoTime() - start);
+            return new DemoResult(shownUrl, workers, items, without, with.run(), with.kill(), with.frozen(), took);
+        } finally {
+            cleanUp(processes, dir);
+            removeHook(atExit);
+        }
+    }
+
+    private static long ready(WorkerProcesses processes) {
+        return processes.all().stream().filter(worker -> !worker.busy()).count();
+    }
+
+    static StockFile newStock(Path file, int items) throws IOException {
+        StockFile.createIfMissing(file, Map.of(ITEM, items));
+        return new StockFile(file);
+    }
+
+    static int left(StockFile stock) throws IOException {
+        return stock.left(ITEM).orElseThrow();
+    }
+
+    private static Path file(DemoDirectory dir, String name) {
+        return dir.path().resolve(name);
+    }
+
+    private static void cleanUp(WorkerProcesses processes, DemoDirectory dir) {
+        processes.close();
+        dir.close();
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM is ending already, and the hook runs.
+        }
+    }
+}

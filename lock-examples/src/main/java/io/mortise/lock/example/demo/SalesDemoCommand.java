@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.demo;
+
+import io.mortise.lock.example.StoreOption;
+import io.mortise.lock.servers.zookeeper.ZooKeeperTestServer;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command {@code ./demo}: sales from one stock with and without the lock, while holders are killed and frozen. */
+@Command(
+        name = "demo",
+        header = "Shows what goes wrong without a lock, and what the lock does about it.",
+        description = {
+            "Worker processes buy items from a shared stock file, first without the lock, then with it, while one"
+                    + " holder is killed and another frozen past its deadline. Exits with 0 only if no update was lost"
+                    + " under the lock and the frozen holder's late write was refused.",
+            "Without a URL it starts a ZooKeeper server of its own. The drills take as long as the store's session timeout;"
+                    + " where leases are per lock they are of 4 s.",
+            "With --json it prints one JSON object at the end; the progress goes to standard error."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {"  ./demo", "  ./demo --url redis://localhost:6379 --workers 8", "  ./demo --json | jq .ok"})
+public final class SalesDemoCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Mixin
+    private StoreOption store = new StoreOption();
+
+    @Option(names = "--json", description = "Print JSON, for a program.")
+    private boolean json;
+
+    @Option(
+            names = {"-v", "--verbose"},
+            description = "Show the log.")
+    private boolean verbose;
+
+    @Option(
+            names = "--workers",
+            paramLabel = "N",
+            defaultValue = "4",
+            converter = BoundedInteger.Workers.class,
+            description = "Worker processes, 2 to 64. Default: ${DEFAULT-VALUE}.")
+    private int workers;
+
+    @Option(
+            names = "--items",
+            paramLabel = "N",
+            defaultValue = "300",
+            converter = BoundedInteger.Items.class,
+            description = "Items in stock, 1 to 1,000,000. Default: ${DEFAULT-VALUE}.")
+    private int items;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        logging();
+        ProgressPrinter progress =
+                json ? new ProgressPrinter(err, terminal("err")) : new ProgressPrinter(out, terminal("out"));
+        Optional<String> url = store.urlIfGiven();
+        DemoResult result = url.isPresent() ? run(url.get(), progress, err) : embedded(progress, err);
+        if (json) {
+            out.println(DemoResultJson.of(result));
+        } else {
+            out.println();
+            out.print(DemoResultTable.of(result));
+        }
+        out.flush();
+        return result.ok() ? 0 : 1;
+    }
+
+    private DemoResult embedded(ProgressPrinter progress, PrintWriter err) throws IOException, InterruptedException {
+        progress.line("Starting a ZooKeeper server in this process");
+        try (ZooKeeperTestServer server = ZooKeeperTestServer.start()) {
+            return run(
+                    "zookeeper://" + server.connectString() + "/mortise-demo?sessionTimeout="
+                            + SalesDemo.LEASE.toSeconds() + "s",
+                    progress,
+                    err);
+        }
+    }
+
+    private DemoResult run(String serverUrl, ProgressPrinter progress, PrintWriter err)
+            throws IOException, InterruptedException {
+        return new SalesDemo(serverUrl, workers, items, verbose, progress, err::println).run();
+    }
+
+    /** What the demo does on purpose, it says in its own words. */
+    private void logging() {
+        log("defaultLogLevel", verbose ? "info" : "error");
+        log("log.org.apache.zookeeper", verbose ? "warn" : "error");
+        if (!verbose) {
+            log("log.io.netty.util.concurrent", "off");
+            // What a user would take for a hang: that masters in quarantine are waited for, and for how long.
+            log("log.io.mortise.lock.redlock.master.ConnectMajorityWait", "info");
+        }
+    }
+
+    private static void log(String setting, String value) {
+        System.getProperties().putIfAbsent("org.slf4j.simpleLogger." + setting, value); // a user's -D comes first
+    }
+
+    /** The launcher knows: Java cannot tell a terminal on one of its outputs from a pipe. */
+    private static boolean terminal(String stream) {
+        return Boolean.getBoolean("demo.terminal." + stream);
+    }
+}

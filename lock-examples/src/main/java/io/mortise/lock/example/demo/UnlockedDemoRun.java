@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.example.demo;
+
+import io.mortise.lock.example.inventory.StockFile;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The run without the lock: the workers share the items evenly, and overwrite each other's updates. */
+final class UnlockedDemoRun {
+    private final WorkerProcesses workers;
+    private final int items;
+    private final ProgressPrinter progress;
+
+    UnlockedDemoRun(WorkerProcesses workers, int items, ProgressPrinter progress) {
+        this.workers = workers;
+        this.items = items;
+        this.progress = progress;
+    }
+
+    DemoRunResult run(Path file) throws IOException, InterruptedException {
+        StockFile stock = SalesDemo.newStock(file, items);
+        SalesCounter sales = new SalesCounter();
+        workers.watch(
+                event -> sales.count(event.from().name(), event.message()),
+                waited -> progress.tick("  " + sales.sold() + " of " + items + " sold"));
+        workers.all().forEach(worker -> worker.tell("open " + file));
+        workers.awaitIdle("the workers to open the file");
+        // All read before the first writes: of these sales one at most survives, whatever the scheduler does later.
+        workers.all().forEach(worker -> worker.tell("hold"));
+        for (int i = 0; i < workers.all().size(); i++) {
+            workers.await("every worker's first read", event -> event.message() instanceof WorkerMessage.Read);
+        }
+        workers.all().forEach(worker -> worker.tell("go"));
+        workers.awaitIdle("the first sales");
+        List<WorkerProcess> all = workers.all();
+        int rest = Math.max(0, items - all.size());
+        for (int i = 0; i < all.size(); i++) {
+            int share = rest / all.size() + (i < rest % all.size() ? 1 : 0);
+            all.get(i).tell("sell 0 " + share);
+        }
+        workers.awaitIdle("the sales");
+        return sales.result(items, SalesDemo.left(stock));
+    }
+}

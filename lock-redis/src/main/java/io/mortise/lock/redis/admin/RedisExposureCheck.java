@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.admin;
+
+import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslVerifyMode;
+import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockAdmin.Finding.Severity;
+import io.mortise.lock.redis.node.RedisNodeClient;
+import io.mortise.lock.spi.support.StoreExposureCheck;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+/** Checks who can reach the locks of Redis servers, by their URIs and by what a server tells of itself. */
+public final class RedisExposureCheck {
+    private RedisExposureCheck() {}
+
+    /**
+     * Returns the check of these URIs; empty if nothing is known, as of the application's own client and of Unix sockets.
+     *
+     * @param certificates whether TLS was set up by the application: a certificate may say who the client is
+     */
+    public static Optional<StoreExposureCheck> of(String endpoints, List<RedisURI> uris, boolean certificates) {
+        List<RedisURI> remote =
+                uris.stream().filter(uri -> uri.getSocket() == null).toList();
+        if (remote.isEmpty()) {
+            return Optional.empty();
+        }
+        boolean encrypted = remote.stream().allMatch(RedisURI::isSsl);
+        return Optional.of(new StoreExposureCheck(
+                endpoints,
+                StoreExposureCheck.isLoopback(
+                        remote.stream().flatMap(RedisExposureCheck::hosts).toList()),
+                remote.stream().allMatch(RedisExposureCheck::hasPassword) || (encrypted && certificates),
+                remote.stream().anyMatch(RedisExposureCheck::hasPassword),
+                encrypted,
+                remote.stream().allMatch(uri -> !uri.isSsl() || uri.getVerifyMode() != SslVerifyMode.NONE)));
+    }
+
+    private static Stream<String> hosts(RedisURI uri) {
+        return uri.getSentinels().isEmpty()
+                ? Stream.of(uri.getHost())
+                : uri.getSentinels().stream().map(RedisURI::getHost);
+    }
+
+    /** A provider that has to ask for it has one. */
+    private static boolean hasPassword(RedisURI uri) {
+        return !(uri.getCredentialsProvider() instanceof ImmediateRedisCredentialsProvider known)
+                || known.resolveCredentialsNow().hasPassword();
+    }
+
+    /** Returns a finding if a server that needs no password takes connections from other machines; empty where CONFIG is not allowed. */
+    public static CompletionStage<List<Finding>> exposure(RedisNodeClient node) {
+        return setting(node, "protected-mode").thenCombine(setting(node, "bind"), RedisExposureCheck::exposure);
+    }
+
+    static List<Finding> exposure(String protectedMode, String bind) {
+        boolean beyond = Stream.of(bind.split(" ", -1))
+                .map(address -> address.replaceFirst("^-", ""))
+                .anyMatch(address -> !StoreExposureCheck.isLoopback(List.of(address)));
+        return protectedMode.equals("no") && beyond
+                ? List.of(new Finding(
+                        Severity.WARNING,
+                        "the server takes connections from other machines without a password: protected-mode is no, and bind is \""
+                                + bind + "\"",
+                        "set a password or users, or protected-mode yes, or bind 127.0.0.1"))
+                : List.of();
+    }
+
+    private static CompletionStage<String> setting(RedisNodeClient node, String name) {
+        return node.<Map<String, String>>ask("diagnosis", commands -> commands.configGet(name))
+                .thenApply(settings -> settings.getOrDefault(name, ""))
+                .exceptionallyCompose(forbidden -> CompletableFuture.completedFuture(""));
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.script;
+
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.CommandOutput;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reply of a script: a list of numbers and texts. A single one looks like a list of one. */
+final class ScriptReplyOutput extends CommandOutput<String, String, List<Object>> {
+    private static final int USUAL = 3;
+
+    ScriptReplyOutput() {
+        super(StringCodec.UTF8, new ArrayList<>(USUAL));
+    }
+
+    @Override
+    public void set(long integer) {
+        output.add(integer);
+    }
+
+    @Override
+    public void set(@Nullable ByteBuffer bytes) {
+        output.add(bytes == null ? "" : codec.decodeValue(bytes));
+    }
+
+    /** Scripts answer no rows in rows. */
+    @Override
+    public void multi(int count) {}
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redis.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.lock.LockAdmin.Finding;
+import io.mortise.lock.LockAdmin.Finding.Severity;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What no test server can easily be brought to say. */
+class RedisRiskCheckTest {
+    private static final String WELL = String.join(
+            "\r\n",
+            "redis_mode:standalone",
+            "role:master",
+            "aof_enabled:1",
+            "connected_slaves:0",
+            "maxmemory_policy:noeviction",
+            "maxmemory:0",
+            "used_memory:1000",
+            "");
+
+    private static Finding only(String info, boolean inCluster) {
+        return RedisRiskCheck.ofKeeper(info, Optional.of("always"), 0, inCluster)
+                .get(0);
+    }
+
+    @Test
+    void aWellServerHasNoFindings() {
+        assertThat(RedisRiskCheck.ofKeeper(WELL, Optional.of("always"), 0, false))
+                .isEmpty();
+    }
+
+    @Test
+    void writesThatAreRefusedAreNamed() {
+        assertThat(only(WELL + "aof_last_write_status:err\r\n", false))
+                .satisfies(found -> assertThat(found.severity()).isEqualTo(Severity.ERROR))
+                .satisfies(found -> assertThat(found.what()).contains("append-only file cannot be written"));
+        assertThat(only(WELL + "rdb_last_bgsave_status:err\r\n", false).what()).contains("last snapshot failed");
+    }
+
+    @Test
+    void aNodeOfAClusterIsNoServerForItself() {
+        String node = WELL.replace("standalone", "cluster");
+        assertThat(only(node, false).remedy()).contains("redis-cluster://");
+        assertThat(RedisRiskCheck.ofKeeper(node, Optional.of("always"), 0, true))
+                .isEmpty();
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.redlock.grant;
+
+import io.mortise.lock.redlock.storage.RedlockKeys;
+import io.mortise.lock.spi.GrantValidity;
+import io.mortise.lock.spi.LockClock;
+import io.mortise.lock.spi.MonotonicTime;
+import io.mortise.lock.spi.support.Durations;
+import java.time.Duration;
+
+/** The deadline of one grant, which rests on its keys at a majority of masters. */
+final class RedlockGrantValidity extends GrantValidity {
+    private static final int RENEWALS_PER_LEASE = 3;
+
+    private final RedlockKeys.LockKeys keys;
+    private final String attemptId;
+    private final Duration leaseDuration;
+    private final VoteRecovery voteRecovery;
+
+    RedlockGrantValidity(
+            LockClock clock,
+            RedlockKeys.LockKeys keys,
+            String attemptId,
+            Duration leaseDuration,
+            MonotonicTime validUntil,
+            VoteRecovery voteRecovery) {
+        super(clock, Durations.divide(leaseDuration, RENEWALS_PER_LEASE), validUntil);
+        this.keys = keys;
+        this.attemptId = attemptId;
+        this.leaseDuration = leaseDuration;
+        this.voteRecovery = voteRecovery;
+    }
+
+    RedlockKeys.LockKeys keys() {
+        return keys;
+    }
+
+    String attemptId() {
+        return attemptId;
+    }
+
+    Duration leaseDuration() {
+        return leaseDuration;
+    }
+
+    VoteRecovery voteRecovery() {
+        return voteRecovery;
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.mortise.lock.servers.etcd;
+
+import io.mortise.lock.servers.process.ServerBinary;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/**
+ * Name and ports of one member of a cluster.
+ *
+ * @param tlsPort of a member that has TLS
+ */
+record EtcdMemberConfig(String name, int port, int peerPort, int tlsPort) {
+    /** How many ports one needs. */
+    static final int PORTS = 3;
+
+    /** Members on these ports, as many as they are enough for. */
+    static List<EtcdMemberConfig> on(List<Integer> ports) {
+        List<EtcdMemberConfig> members = new ArrayList<>();
+        for (int i = 0; i + PORTS <= ports.size(); i += PORTS) {
+            String name = "mortise-" + ports.get(i) + "-" + UUID.randomUUID();
+            members.add(new EtcdMemberConfig(name, ports.get(i), ports.get(i + 1), ports.get(i + 2)));
+        }
+        return members;
+    }
+
+    /** Its command line in that directory, which has the certificates if it is to have TLS. */
+    List<String> command(EtcdServerOptions options, Path dir, List<EtcdMemberConfig> all) {
+        List<String> command = new ArrayList<>(program());
+        String clients = "http://127.0.0.1:" + port;
+        String listen = options.tls() ? clients + ",https://127.0.0.1:" + tlsPort : clients;
+        command.addAll(List.of("--name", name, "--data-dir", data(dir).toString()));
+        command.addAll(List.of("--logger", "zap", "--log-outputs", "stderr", "--log-level", "error"));
+        command.addAll(List.of("--listen-client-urls", listen, "--advertise-client-urls", clients));
+        command.addAll(List.of("--listen-peer-urls", peerUrl(), "--initial-advertise-peer-urls", peerUrl()));
+        // Names no other cluster has keep strangers on the same ports apart.
+        command.addAll(List.of("--initial-cluster-token", all.get(0).name, "--initial-cluster"));
+        command.add(
+                all.stream().map(member -> member.name + "=" + member.peerUrl()).collect(Collectors.joining(",")));
+        if (!options.keepsData()) {
+            command.add("--unsafe-no-fsync");
+        }
+        if (options.tls()) {
+            command.addAll(EtcdCertificates.arguments(dir, options.clientCertificates()));
+        }
+        command.addAll(options.arguments());
+        return command;
+    }
+
+    /** Where its data is in that directory. */
+    Path data(Path dir) {
+        return dir.resolve(name);
+    }
+
+    private String peerUrl() {
+        return "http://127.0.0.1:" + peerPort;
+    }
+
+    /** The program, without its own variables in the environment: one that meets its flag is a fatal error. */
+    private static List<String> program() {
+        List<String> command = new ArrayList<>(List.of("env"));
+        System.getenv().keySet().stream()
+                .filter(variable -> variable.startsWith("ETCD_"))
+                .forEach(variable -> command.addAll(List.of("-u", variable)));
+        if (System.getProperty("os.arch").equals("aarch64")) {
+            command.add("ETCD_UNSUPPORTED_ARCH=arm64"); // before 3.5 it refuses to run there otherwise
+        }
+        command.add(ServerBinary.etcd().toString());
+        return command;
+    }
+}
